@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file mesh.h  Finite-volume meshes: making, reading, partition and halo, quality. */
+#ifndef PCSIM_MESH_H
+#define PCSIM_MESH_H
+
+#include <pcsim/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Cell and facet types, with their VTK numbers' node order. */
+typedef enum {
+  PCSIM_CELL_SEGMENT,  /**< facet of a 2D mesh */
+  PCSIM_CELL_TRIANGLE, /**< counter-clockwise seen from +z in 2D */
+  PCSIM_CELL_QUAD,
+  PCSIM_CELL_TETRA,
+  PCSIM_CELL_PYRAMID,
+  PCSIM_CELL_PRISM,
+  PCSIM_CELL_HEXA,
+  PCSIM_NUM_CELL_TYPES
+} pcsim_cell_type;
+int pcsim_cell_num_nodes(pcsim_cell_type type);
+int pcsim_cell_vtk_type(pcsim_cell_type type);
+const char *pcsim_cell_name(pcsim_cell_type type);
+
+/* ------------------------------------------------------------- raw meshes */
+
+/** A mesh as it comes from the mesher: nodes, cells, named boundary facets. Lives on one rank. */
+typedef struct {
+  int dim;            /**< 2 or 3 */
+  int64_t num_nodes;
+  double *nodes;      /**< [num_nodes][3], m; z = 0 in 2D */
+  int64_t num_cells;
+  uint8_t *cell_type; /**< [num_cells], pcsim_cell_type */
+  int64_t *cell_start; /**< [num_cells + 1] into cell_nodes */
+  int32_t *cell_nodes;
+  int32_t *cell_region; /**< [num_cells], index into regions */
+  int64_t num_facets;
+  uint8_t *facet_type;
+  int64_t *facet_start; /**< [num_facets + 1] */
+  int32_t *facet_nodes;
+  int32_t *facet_patch; /**< [num_facets], index into patches */
+  int num_patches;
+  char **patches; /**< names of boundaries */
+  int num_regions;
+  char **regions; /**< names of materials; at least one ("fluid" when the file names none) */
+  char *notes;    /**< what the reader changed ("second-order cells reduced to first order"), one per line; "" if nothing */
+} pcsim_raw_mesh;
+
+/** The hand-over file between pcsim-mesh and pcsim: binary, checksummed, written whole or not at all. */
+pcsim_status pcsim_raw_mesh_write(const pcsim_raw_mesh *raw, const char *path) PCSIM_NODISCARD;
+/** Refuses truncated, foreign or damaged files (ERR_MESH, ERR_IO). Caller destroys. */
+pcsim_status pcsim_raw_mesh_read(const char *path, pcsim_raw_mesh **raw) PCSIM_NODISCARD;
+void pcsim_raw_mesh_destroy(pcsim_raw_mesh **raw);
+
+/* --------------------------------------------------------- specifications */
+
+/** What the case's `mesh:` asks for, checked and completed. */
+typedef struct pcsim_mesh_spec pcsim_mesh_spec;
+/** One parametric shape: name, help and the keys it understands beside the common ones. */
+typedef struct {
+  const char *name;
+  const char *help;
+  const pcsim_key *keys;
+  size_t num_keys;
+} pcsim_shape;
+const pcsim_shape *pcsim_shape_list(size_t *n);
+
+/** Read `mesh:` (its own key tables). Problems go to the tree; `*spec` is NULL then. Caller destroys. */
+pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) PCSIM_NODISCARD;
+/** Scale every size by `factor` (0.5: twice as fine), for mesh studies. Fails (ERR_CASE) for a file. */
+pcsim_status pcsim_mesh_spec_refine(pcsim_mesh_spec *spec, double factor) PCSIM_NODISCARD;
+/** True if it names a file, not a shape. */
+bool pcsim_mesh_spec_is_file(const pcsim_mesh_spec *spec);
+void pcsim_mesh_spec_destroy(pcsim_mesh_spec **spec);
+/** Run pcsim-mesh as a child (call on one rank) to make the raw mesh file `out`; also a Gmsh file
+ *  `msh` if not NULL (msh 2.2 ASCII). Errors: what the child printed (ERR_CASE, ERR_MESH, ERR_IO), or
+ *  ERR_ENV when it crashed, hung past its limit or could not start. */
+pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *out, const char *msh) PCSIM_NODISCARD;
+
+/* ------------------------------------------------- finite-volume mesh */
+
+/** A distributed face-based mesh. Every cell is owned by one rank; ghosts are all cells of other
+ *  ranks that share a node with an owned cell. */
+typedef struct pcsim_mesh pcsim_mesh;
+
+/** The arrays of a mesh; borrowed, constant until the mesh is destroyed. Vectors have three
+ *  components, z = 0 in 2D. In 2D "volume" is area and "area" is length (unit depth). */
+typedef struct {
+  int dim;
+  int64_t num_cells;        /**< owned */
+  int64_t num_ghosts;       /**< cells num_cells .. num_cells + num_ghosts - 1 */
+  int64_t num_cells_global;
+  int64_t first_cell;       /**< global number of owned cell 0; owned cells are contiguous */
+  const int64_t *ghost_global; /**< [num_ghosts], ascending */
+  const double *cell_centre;   /**< [num_cells + num_ghosts][3] */
+  const double *cell_volume;   /**< [num_cells + num_ghosts] */
+  const int32_t *cell_region;  /**< [num_cells] */
+  const int64_t *cell_original; /**< [num_cells] place in the raw mesh */
+
+  int64_t num_faces;          /**< interior first, then boundary faces sorted by patch */
+  int64_t num_interior_faces; /**< with at least one owned side; owner may be a ghost */
+  const int32_t *owner;       /**< [num_faces] local cell */
+  const int32_t *neighbour;   /**< [num_interior_faces] local cell */
+  const double *face_centre;  /**< [num_faces][3] */
+  const double *face_area;    /**< [num_faces][3] area vector, from owner to neighbour or outwards */
+  int num_patches;
+  const char *const *patch_name;   /**< [num_patches], the same on every rank */
+  const int64_t *patch_start;      /**< [num_patches + 1] face numbers, first is num_interior_faces */
+  const int64_t *patch_size_global; /**< [num_patches] */
+  int num_regions;
+  const char *const *region_name;
+
+  int64_t num_nodes;          /**< nodes of owned cells */
+  const double *node;         /**< [num_nodes][3] */
+  const int64_t *node_global; /**< [num_nodes] number in the raw mesh */
+  const uint8_t *cell_type;   /**< [num_cells] */
+  const int64_t *cell_node_start; /**< [num_cells + 1] */
+  const int32_t *cell_node;       /**< local nodes, VTK order */
+  const int64_t *face_node_start; /**< [num_faces + 1] */
+  const int32_t *face_node;       /**< local nodes in cyclic order, right-handed to the area vector; faces of
+                                       owned cells only use local nodes */
+
+  const int64_t *near_start; /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
+  const int32_t *near;       /**< local numbers (ghosts too), ascending by global number */
+} pcsim_mesh_view;
+
+/** Collective. Rank 0 passes the raw mesh (others NULL): faces, checks (inverted, degenerate,
+ *  unattached or duplicate cells, boundary facets without name or cell: ERR_MESH naming the cell and its
+ *  coordinates), reordering (reverse Cuthill-McKee), recursive coordinate bisection, halo. The raw mesh
+ *  stays the caller's. Caller destroys the mesh. The same raw mesh and rank count give the same mesh. */
+pcsim_status pcsim_mesh_create(MPI_Comm comm, const pcsim_raw_mesh *raw, pcsim_mesh **mesh) PCSIM_NODISCARD;
+void pcsim_mesh_destroy(pcsim_mesh **mesh);
+const pcsim_mesh_view *pcsim_mesh_get(const pcsim_mesh *mesh);
+MPI_Comm pcsim_mesh_comm(const pcsim_mesh *mesh);
+/** Index of a patch by name, -1 if absent. */
+int pcsim_mesh_find_patch(const pcsim_mesh *mesh, const char *name);
+
+/** Copy owned values into the ghosts of other ranks. Collective. `values` is
+ *  [num_cells + num_ghosts][width] double. No allocation after the first call with a width. */
+pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
+/** Owned cell that holds the point, or the nearest by centre over all ranks if none does (then
+ *  `*inside` is false). Collective; `*rank` is the owner, `*cell` valid there only. */
+pcsim_status pcsim_mesh_locate(const pcsim_mesh *mesh, const double point[3], int *rank, int64_t *cell,
+                               bool *inside) PCSIM_NODISCARD;
+
+/** One measure of quality over the whole mesh. */
+typedef struct {
+  double min, mean, max;
+  double worst_value[5];     /**< the worst five, worst first */
+  double worst_centre[5][3]; /**< their cell (or face) centres */
+  int64_t worst_cell[5];     /**< number in the raw mesh */
+  int num_worst;
+} pcsim_quality_measure;
+typedef struct {
+  int64_t num_cells, num_faces, num_nodes;
+  int64_t count[PCSIM_NUM_CELL_TYPES]; /**< cells by type */
+  double volume;                       /**< sum of the cells */
+  double size_min, size_max;           /**< volume^(1/dim) */
+  pcsim_quality_measure non_orthogonality; /**< degrees between face area and centre line */
+  pcsim_quality_measure skewness;          /**< |face centre - intersection| / |centre line| */
+  pcsim_quality_measure volume_ratio;      /**< larger over smaller volume across a face */
+  pcsim_quality_measure aspect_ratio;      /**< longest over shortest edge of a cell */
+} pcsim_mesh_quality;
+/** Collective; every rank gets the result. */
+pcsim_status pcsim_mesh_quality_compute(const pcsim_mesh *mesh, pcsim_mesh_quality *quality) PCSIM_NODISCARD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file solver.h  Steady incompressible flow by a coupled finite-volume Newton method. */
+#ifndef PCSIM_SOLVER_H
+#define PCSIM_SOLVER_H
+
+#include <pcsim/physics.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Start and end PETSc where the host has not (collective over `comm`, MPI running). */
+pcsim_status pcsim_solver_start(MPI_Comm comm) PCSIM_NODISCARD;
+pcsim_status pcsim_solver_end(void) PCSIM_NODISCARD;
+
+/** Choices of the steady solver; defaults from pcsim_flow_options_default. */
+typedef struct {
+  double tolerance;   /**< relative residual to stop at */
+  int64_t steps_max;
+  double cfl;         /**< pseudo-time step of the first step, in units of V/a_P */
+  double central;     /**< share of central in the convective flux, rest linear upwind */
+  double linear_tolerance; /**< of the inner Krylov solve */
+  char linear[16];    /**< auto | direct | multigrid | ilu */
+  char petsc[512];    /**< extra PETSc options, "" none */
+  bool sequence;      /**< start from coarser agglomerated levels where that pays (auto) */
+} pcsim_flow_options;
+pcsim_flow_options pcsim_flow_options_default(void);
+/** Read `solve:`; problems go to the tree. */
+void pcsim_flow_options_read(pcsim_tree *tree, pcsim_flow_options *options);
+
+typedef struct pcsim_flow_solver pcsim_flow_solver;
+
+/** One finished step, as the observer sees it. */
+typedef struct {
+  int64_t step;         /**< 0 is the start, before any step */
+  double residual;      /**< relative: |R| / reference, largest of the equations */
+  double residuals[4];  /**< momentum x, y, z and continuity, each against its reference */
+  double cfl;
+  int64_t linear_iterations; /**< of this step */
+  int64_t rejections;   /**< of this step */
+  double wall_seconds;  /**< since the solve began */
+} pcsim_flow_step;
+/** Called after each step on every rank (collective inside is fine); a failure ends the solve with it. */
+typedef pcsim_status (*pcsim_flow_observer)(void *context, const pcsim_flow_step *step);
+
+typedef enum {
+  PCSIM_OUTCOME_CONVERGED,
+  PCSIM_OUTCOME_NOT_CONVERGED, /**< step limit, or stalled */
+  PCSIM_OUTCOME_DIVERGED
+} pcsim_outcome;
+typedef struct {
+  pcsim_outcome outcome;
+  int64_t steps, linear_iterations;
+  double residual;
+  double seconds;         /**< wall time of the solve, without set-up of mesh and files */
+  char reason[512];       /**< a sentence: why it stopped; on divergence the equation, cell, coordinates, remedy */
+  int64_t worst_cell;     /**< on divergence: number in the raw mesh; else -1 */
+  double worst_centre[3];
+} pcsim_flow_result;
+
+/** Collective. Mesh and problem are borrowed until destroy. Errors: ERR_MESH (degenerate stencil; names
+ *  the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc options). */
+pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                                      const pcsim_flow_options *options, pcsim_flow_solver **solver) PCSIM_NODISCARD;
+void pcsim_flow_solver_destroy(pcsim_flow_solver **solver);
+/** March to the steady state. Not converging is a result, not an error. */
+pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_flow_observer observer, void *context,
+                                   pcsim_flow_result *result) PCSIM_NODISCARD;
+/** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
+pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *solver, pcsim_flow_fields *fields) PCSIM_NODISCARD;
+
+/** The state a checkpoint holds: unknowns [num_cells][4] (u, v, w, p; w = 0 in 2D) and a few numbers. */
+enum { PCSIM_FLOW_NUM_SCALARS = 16 };
+pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double *unknowns,
+                                         double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
+/** Continue from a state; steps count on from it. */
+pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double *unknowns,
+                                         const double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
