@@ -1,0 +1,18 @@
+# The public header compiles alone, as C11 and as C++17, with every warning an error.
+if(TARGET pcsim_library)
+  enable_language(CXX)
+  add_executable(test_headers_c headers/public.c)
+  set_target_properties(test_headers_c PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF)
+  add_executable(test_headers_cpp headers/public.cpp)
+  set_target_properties(test_headers_cpp PROPERTIES CXX_STANDARD 17 CXX_EXTENSIONS OFF)
+  # C linkage of MPI is enough for C++ too: the interface is C.
+  foreach(target test_headers_c test_headers_cpp)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wpedantic -Werror)
+    target_link_libraries(${target} PRIVATE pcsim_library)
+    if(PCSIM_SANITIZE)
+      target_link_options(${target} PRIVATE -fsanitize=address,undefined)
+    endif()
+    add_test(NAME headers.${target} COMMAND ${target})
+    set_tests_properties(headers.${target} PROPERTIES LABELS unit TIMEOUT 60 ENVIRONMENT "${PCSIM_TEST_ENV}")
+  endforeach()
+endif()

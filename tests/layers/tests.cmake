@@ -1,0 +1,3 @@
+add_test(NAME layers.order COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/layers/check.sh ${CMAKE_SOURCE_DIR})
+add_test(NAME layers.selftest COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/layers/selftest.sh)
+set_tests_properties(layers.order layers.selftest PROPERTIES LABELS unit TIMEOUT 60)
