@@ -92,20 +92,25 @@ typedef struct {
   int64_t num_cells;        /**< owned */
   int64_t num_ghosts;       /**< cells num_cells .. num_cells + num_ghosts - 1 */
   int64_t num_cells_global;
+  int64_t num_faces_global; /**< each face once */
+  int64_t num_nodes_global; /**< nodes that a cell uses */
   int64_t first_cell;       /**< global number of owned cell 0; owned cells are contiguous */
+  const int64_t *rank_start;   /**< [ranks + 1] global number of the first cell of each rank */
   const int64_t *ghost_global; /**< [num_ghosts], ascending */
   const double *cell_centre;   /**< [num_cells + num_ghosts][3] */
   const double *cell_volume;   /**< [num_cells + num_ghosts] */
-  const int32_t *cell_region;  /**< [num_cells] */
-  const int64_t *cell_original; /**< [num_cells] place in the raw mesh */
+  const int32_t *cell_region;  /**< [num_cells + num_ghosts] */
+  const int64_t *cell_original; /**< [num_cells + num_ghosts] place in the raw mesh */
 
   int64_t num_faces;          /**< interior first, then boundary faces sorted by patch */
-  int64_t num_interior_faces; /**< with at least one owned side; owner may be a ghost */
-  const int32_t *owner;       /**< [num_faces] local cell */
+  int64_t num_interior_faces; /**< with at least one owned side; owner may be a ghost; ordered by the lower
+                                   local cell of the two sides, then by the other */
+  const int32_t *owner;       /**< [num_faces] local cell; of two sides the one with the lower global number */
   const int32_t *neighbour;   /**< [num_interior_faces] local cell */
   const double *face_centre;  /**< [num_faces][3] */
-  const double *face_area;    /**< [num_faces][3] area vector, from owner to neighbour or outwards */
-  int num_patches;
+  const double *face_area;    /**< [num_faces][3] area vector, from owner to neighbour or outwards; two ranks
+                                   that share a face hold the same bits */
+  int num_patches;                 /**< boundaries with at least one face */
   const char *const *patch_name;   /**< [num_patches], the same on every rank */
   const int64_t *patch_start;      /**< [num_patches + 1] face numbers, first is num_interior_faces */
   const int64_t *patch_size_global; /**< [num_patches] */
@@ -136,10 +141,21 @@ const pcsim_mesh_view *pcsim_mesh_get(const pcsim_mesh *mesh);
 MPI_Comm pcsim_mesh_comm(const pcsim_mesh *mesh);
 /** Index of a patch by name, -1 if absent. */
 int pcsim_mesh_find_patch(const pcsim_mesh *mesh, const char *name);
+/** Patch of a local face, -1 for an interior one. */
+int pcsim_mesh_face_patch(const pcsim_mesh *mesh, int64_t face);
 
 /** Copy owned values into the ghosts of other ranks. Collective. `values` is
  *  [num_cells + num_ghosts][width] double. No allocation after the first call with a width. */
 pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
+/** Collect owned values [num_cells][width] on rank 0 as `all` [num_cells_global][width] in the order of
+ *  the raw mesh; `all` may be NULL elsewhere. Collective. */
+pcsim_status pcsim_mesh_gather(const pcsim_mesh *mesh, int width, const double *values, double *all) PCSIM_NODISCARD;
+/** The way back: from `all` on rank 0 to owned values (not to ghosts: exchange does that). Collective. */
+pcsim_status pcsim_mesh_scatter(const pcsim_mesh *mesh, int width, const double *all, double *values) PCSIM_NODISCARD;
+/** Put the raw mesh together again on rank 0 (`*raw` is NULL elsewhere): cells in raw order, node numbers
+ *  as they were (a node that no cell uses lies on the first used one), facets of the boundary only, by
+ *  patch. Its patches are those of the view. Collective. Caller destroys. */
+pcsim_status pcsim_mesh_gather_geometry(const pcsim_mesh *mesh, pcsim_raw_mesh **raw) PCSIM_NODISCARD;
 /** Owned cell that holds the point, or the nearest by centre over all ranks if none does (then
  *  `*inside` is false). Collective; `*rank` is the owner, `*cell` valid there only. */
 pcsim_status pcsim_mesh_locate(const pcsim_mesh *mesh, const double point[3], int *rank, int64_t *cell,
@@ -158,6 +174,7 @@ typedef struct {
   int64_t count[PCSIM_NUM_CELL_TYPES]; /**< cells by type */
   double volume;                       /**< sum of the cells */
   double size_min, size_max;           /**< volume^(1/dim) */
+  /* The first three are measured on interior faces and name the owner; all are 0 if there is none. */
   pcsim_quality_measure non_orthogonality; /**< degrees between face area and centre line */
   pcsim_quality_measure skewness;          /**< |face centre - intersection| / |centre line| */
   pcsim_quality_measure volume_ratio;      /**< larger over smaller volume across a face */
