@@ -19,6 +19,38 @@ typedef enum {
   PCSIM_FLOW_SLIP            /**< no flow through, no shear: slip wall, symmetry */
 } pcsim_flow_kind;
 
+/* ------------------------------------------------- what can be named in a case */
+
+/** A built-in model: the name `physics: {model: NAME}` and the keys it reads beside it. */
+typedef struct {
+  const char *name;
+  const char *help;
+  const pcsim_key *keys;
+  size_t num_keys;
+} pcsim_model;
+/** Every model; `*n` gets how many. */
+const pcsim_model *pcsim_model_list(size_t *n);
+
+/** A boundary condition, named by the key that decides it: `{velocity: [1, 0]}`. */
+typedef struct {
+  const char *name;
+  const char *help;
+  const pcsim_key *keys; /**< all keys of its mapping, the deciding one first */
+  size_t num_keys;
+  const char *absent;    /**< why the steady flow does not offer it, "" where it does */
+} pcsim_condition;
+const pcsim_condition *pcsim_condition_list(size_t *n);
+
+/** Mark the boundaries that `pattern` names (a name, or a pattern such as "disk*"; an exact name wins) in
+ *  `wanted` [num_patches]. None: a problem at `at` that lists the mesh's names and the nearest; returns false. */
+bool pcsim_patch_select(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh *mesh, const char *pattern,
+                        bool *wanted);
+/** What kind of condition each boundary has: `kind` [num_patches] gets a pcsim_flow_kind, or -1 where the
+ *  case names none or a wrong one. Records no problems. */
+void pcsim_flow_kinds(const pcsim_tree *tree, const pcsim_mesh *mesh, int *kind);
+
+/* ------------------------------------------------------------------- the problem */
+
 /** An incompressible flow on one mesh: what the case says, evaluated on that mesh. Steady for now. */
 typedef struct pcsim_flow_problem pcsim_flow_problem;
 
@@ -42,7 +74,10 @@ typedef struct {
  *  a problem in the tree: misspelt boundary (lists the mesh's names), boundary without condition, two
  *  conditions on one, patterns, wrong expressions, negative viscosity, all-velocity boundaries with a net
  *  inflow. Face values are averages by Gauss quadrature; where every boundary gives the velocity they
- *  are corrected to sum to zero. `*problem` is NULL if there are problems. Caller destroys. */
+ *  are corrected to sum to zero (by a uniform normal velocity where the flow is given, at most 0.1 % of
+ *  the inflow; more is a problem). `{flow-rate: q}` is uniform and normal, q > 0 into the domain. The velocity
+ *  of a wall is handed out without its normal part. Returns OK with `*problem` NULL if it found problems, so
+ *  that other readers can add theirs: ask pcsim_tree_status. Caller destroys. */
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **problem) PCSIM_NODISCARD;
 const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem);
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);

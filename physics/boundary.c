@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `boundaries:`: the conditions of a case, and which boundary of the mesh gets which. */
+#include "flow.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_pattern(const char *name) { return strpbrk(name, "*?[") != NULL; }
+
+/* "inlet, outlet, walls", cut with "..." where it gets long. */
+static void list_patches(const pcsim_mesh_view *mesh, char *text, size_t size) {
+  text[0] = '\0';
+  for (int p = 0; p < mesh->num_patches; ++p) {
+    size_t used = strlen(text), need = strlen(mesh->patch_name[p]) + 8;
+    if (used + need > size) {
+      strncat(text, ", ...", size - used - 1);
+      return;
+    }
+    snprintf(text + used, size - used, "%s%s", p ? ", " : "", mesh->patch_name[p]);
+  }
+}
+
+static void report_no_match(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh_view *mesh,
+                            const char *name) {
+  char list[800];
+  list_patches(mesh, list, sizeof list);
+  const char *near = pcsim_nearest(name, mesh->patch_name, (size_t)mesh->num_patches);
+  pcsim_tree_problem(tree, at, "the mesh has no boundary %s`%.96s`; it has: %s%s%s%s",
+                     is_pattern(name) ? "that matches " : "", name, list[0] ? list : "none",
+                     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
+/* Marks what `pattern` names; returns how many. */
+static int select_patches(const pcsim_mesh *mesh, const char *pattern, bool *wanted) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  int exact = pcsim_mesh_find_patch(mesh, pattern), count = 0;
+  if (exact >= 0) {
+    wanted[exact] = true;
+    return 1;
+  }
+  if (!is_pattern(pattern)) return 0;
+  for (int p = 0; p < view->num_patches; ++p) {
+    if (fnmatch(pattern, view->patch_name[p], 0) != 0) continue;
+    wanted[p] = true;
+    ++count;
+  }
+  return count;
+}
+
+bool pcsim_patch_select(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh *mesh, const char *pattern,
+                        bool *wanted) {
+  if (select_patches(mesh, pattern, wanted) > 0) return true;
+  report_no_match(tree, at, pcsim_mesh_get(mesh), pattern);
+  return false;
+}
+
+/* The place that a missing entry of `boundaries` is reported at: its key. */
+static const pcsim_node *boundaries_place(const pcsim_tree *tree) {
+  const pcsim_node *root = pcsim_tree_root(tree);
+  for (int64_t i = 0; i < pcsim_node_size(root); ++i) {
+    const char *key = pcsim_node_key(root, i);
+    if (key && strcmp(key, "boundaries") == 0) return pcsim_node_key_node(root, i);
+  }
+  return root;
+}
+
+pcsim_status flow_boundaries_read(pcsim_tree *tree, int dim, flow_boundaries *boundaries) {
+  memset(boundaries, 0, sizeof *boundaries);
+  pcsim_node *root = pcsim_tree_root(tree), *node = pcsim_node_get(root, "boundaries");
+  if (!node) {
+    pcsim_tree_problem(tree, root, "no `boundaries:`; expected a condition for every boundary of the mesh");
+    return PCSIM_OK;
+  }
+  if (pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) {
+    pcsim_tree_problem(tree, node,
+                       "`boundaries` must be a mapping of names to conditions, e.g. {walls: {wall: "
+                       "no-slip}}");
+    return PCSIM_OK;
+  }
+  int64_t n = pcsim_node_size(node);
+  PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *boundaries->condition, &boundaries->condition));
+  boundaries->num = (int)n;
+  for (int64_t i = 0; i < n; ++i) {
+    flow_condition *condition = &boundaries->condition[i];
+    condition->name = pcsim_node_key(node, i);
+    condition->key = pcsim_node_key_node(node, i);
+    condition->node = pcsim_node_get(node, condition->name);
+    flow_condition_read(tree, dim, condition);
+  }
+  return PCSIM_OK;
+}
+
+/* Give patch p the conditions whose pattern (or exact name) fits; two patterns are a problem. */
+static void match_patch(pcsim_tree *tree, const pcsim_mesh_view *mesh, int p, flow_boundaries *boundaries) {
+  const char *name = mesh->patch_name[p];
+  int found = -1;
+  for (int c = 0; c < boundaries->num; ++c)
+    if (strcmp(boundaries->condition[c].name, name) == 0) found = c;
+  for (int c = 0; found < 0 && c < boundaries->num; ++c) {
+    if (!is_pattern(boundaries->condition[c].name) || fnmatch(boundaries->condition[c].name, name, 0) != 0)
+      continue;
+    found = c;
+    for (int d = c + 1; d < boundaries->num; ++d) {
+      const flow_condition *other = &boundaries->condition[d];
+      if (!is_pattern(other->name) || fnmatch(other->name, name, 0) != 0) continue;
+      const pcsim_node *first = boundaries->condition[c].key;
+      pcsim_tree_problem(
+          tree, other->key,
+          "boundary `%s` gets two conditions: from `%s` here and from `%s` at %s:%d:%d; expected "
+          "one, or its own name as a key",
+          name, other->name, boundaries->condition[c].name, pcsim_node_file(first), pcsim_node_line(first),
+          pcsim_node_column(first));
+    }
+  }
+  boundaries->of_patch[p] = found;
+}
+
+pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh, flow_boundaries *boundaries) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  size_t n = (size_t)view->num_patches;
+  bool *used = NULL;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *boundaries->of_patch, &boundaries->of_patch));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *used, &used));
+  /* A misspelt key already names the boundary it was meant for: no second report for that one. */
+  for (int c = 0; c < boundaries->num; ++c) {
+    const flow_condition *condition = &boundaries->condition[c];
+    bool *matched = NULL;
+    pcsim_status status = pcsim_alloc(n, sizeof *matched, &matched);
+    if (status != PCSIM_OK) {
+      pcsim_free(&used);
+      PCSIM_TRY(status);
+    }
+    if (select_patches(mesh, condition->name, matched) == 0) {
+      report_no_match(tree, condition->key, view, condition->name);
+      const char *near = pcsim_nearest(condition->name, view->patch_name, n);
+      if (near) used[pcsim_mesh_find_patch(mesh, near)] = true;
+    }
+    pcsim_free(&matched);
+  }
+  bool given = pcsim_node_get(pcsim_tree_root(tree), "boundaries") != NULL;
+  for (int p = 0; p < view->num_patches; ++p) {
+    match_patch(tree, view, p, boundaries);
+    long long size = (long long)view->patch_size_global[p];
+    if (boundaries->of_patch[p] < 0 && !used[p] && given && size > 0)
+      pcsim_tree_problem(
+          tree, boundaries_place(tree),
+          "boundary `%s` of the mesh (%lld face%s) has no condition; expected e.g. `%s: {wall: no-slip}`",
+          view->patch_name[p], size, size == 1 ? "" : "s", view->patch_name[p]);
+  }
+  pcsim_free(&used);
+  return PCSIM_OK;
+}
+
+void flow_boundaries_clear(flow_boundaries *boundaries) {
+  for (int c = 0; c < boundaries->num; ++c) flow_value_clear(&boundaries->condition[c].value);
+  pcsim_free(&boundaries->condition);
+  pcsim_free(&boundaries->of_patch);
+  boundaries->num = 0;
+}
+
+/* Kind that a mapping stands for, without checks of its values. */
+static int kind_of(const pcsim_node *node) {
+  static const struct {
+    const char *name;
+    int kind;
+  } kinds[] = {{"velocity", PCSIM_FLOW_VELOCITY},
+               {"flow-rate", PCSIM_FLOW_VELOCITY},
+               {"pressure", PCSIM_FLOW_PRESSURE},
+               {"total-pressure", PCSIM_FLOW_TOTAL_PRESSURE},
+               {"symmetry", PCSIM_FLOW_SLIP}};
+  const pcsim_condition *second;
+  if (!node || pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) return -1;
+  const pcsim_condition *found = flow_condition_find(node, &second);
+  if (!found || second) return -1;
+  if (strcmp(found->name, "wall") == 0)
+    return strcmp(pcsim_node_text(pcsim_node_get(node, "wall")), "slip") == 0 ? PCSIM_FLOW_SLIP
+                                                                              : PCSIM_FLOW_WALL;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+    if (strcmp(found->name, kinds[i].name) == 0) return kinds[i].kind;
+  return -1;
+}
+
+void pcsim_flow_kinds(const pcsim_tree *tree, const pcsim_mesh *mesh, int *kind) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "boundaries");
+  bool mapping = node && pcsim_node_get_kind(node) == PCSIM_NODE_MAPPING;
+  for (int p = 0; p < view->num_patches; ++p) {
+    kind[p] = -1;
+    const pcsim_node *found = mapping ? pcsim_node_get(node, view->patch_name[p]) : NULL;
+    for (int64_t i = 0; mapping && !found && i < pcsim_node_size(node); ++i) {
+      const char *key = pcsim_node_key(node, i);
+      if (key && is_pattern(key) && fnmatch(key, view->patch_name[p], 0) == 0)
+        found = pcsim_node_get(node, key);
+    }
+    kind[p] = kind_of(found);
+  }
+}

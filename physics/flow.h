@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* flow.h  Private to physics/: how the parts of a flow problem hand over to each other. */
+#ifndef PCSIM_PHYSICS_FLOW_H
+#define PCSIM_PHYSICS_FLOW_H
+
+#include <pcsim/physics.h>
+
+/* Names an expression of a flow case may use. */
+enum { NAME_X, NAME_Y, NAME_Z, NAME_T, NUM_NAMES };
+
+/* ---- value.c: expressions of place, alone or as a vector */
+
+typedef struct {
+  int num; /* components: 0 nothing given */
+  pcsim_expr *expr[3];
+  const pcsim_node *node[3];
+} flow_value;
+
+/* Read a scalar, or a sequence of `dim` expressions (dim 0: two or three, the mesh is not known yet).
+ * Problems: wrong count, wrong expression, t in a steady case, z in a plane one. */
+bool flow_value_scalar(pcsim_tree *tree, const pcsim_node *node, int dim, flow_value *value);
+bool flow_value_vector(pcsim_tree *tree, const pcsim_node *node, const char *what, int dim,
+                       flow_value *value);
+void flow_value_clear(flow_value *value);
+void flow_value_at(const flow_value *value, const double point[3], double result[3]);
+/* Average over a face by Gauss quadrature (degree 9 on segments, 5 on triangles of a fan). */
+void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face,
+                             double result[3]);
+
+/* ---- model.c: `physics:` */
+
+typedef struct {
+  double density, viscosity, force[3];
+} flow_physics;
+void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics);
+
+/* ---- condition.c: one mapping of `boundaries:` */
+
+typedef enum { GIVES_NOTHING, GIVES_VELOCITY, GIVES_PRESSURE, GIVES_FLOW_RATE } flow_gives;
+typedef struct {
+  const char *name;      /* as written: a name or a pattern */
+  const pcsim_node *key; /* its place */
+  pcsim_node *node;      /* the mapping */
+  pcsim_flow_kind kind;
+  flow_gives gives;
+  flow_value value;
+  bool valid;
+} flow_condition;
+/* The table entry that decides a mapping, NULL if none or more than one does (`*second` gets the other). */
+const pcsim_condition *flow_condition_find(const pcsim_node *node, const pcsim_condition **second);
+void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition);
+
+/* ---- boundary.c: `boundaries:` on a mesh */
+
+typedef struct {
+  int num;
+  flow_condition *condition; /* [num] in the order of the case */
+  int *of_patch;             /* [num_patches] index into condition, -1 none */
+} flow_boundaries;
+pcsim_status flow_boundaries_read(pcsim_tree *tree, int dim, flow_boundaries *boundaries) PCSIM_NODISCARD;
+pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh,
+                                   flow_boundaries *boundaries) PCSIM_NODISCARD;
+void flow_boundaries_clear(flow_boundaries *boundaries);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A flow problem on a mesh: face values, balance of the inflow, start, scales. */
+#include "flow.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Above this share of the inflow an imbalance is the user's; below it is quadrature and is corrected. */
+static const double imbalance_max = 1e-3;
+
+struct pcsim_flow_problem {
+  pcsim_flow_view view;
+  const pcsim_mesh *mesh;
+  uint8_t *kind;
+  double *velocity, *pressure, *start;
+  double *patch_area; /* [num_patches] over all ranks */
+  int64_t num_faces;
+};
+
+/* What the boundaries add up to over all ranks. */
+typedef struct {
+  double volume, area, velocity_area;
+  double inflow, outflow;         /* through faces whose velocity is given, m^3/s */
+  double transport[3];            /* sum of velocity times inflow */
+  double pressure_area, pressure; /* of faces with a static pressure; sum of area times pressure */
+} totals;
+
+static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double norm(const double *a) { return sqrt(dot(a, a)); }
+
+static bool is_root(const pcsim_mesh *mesh) {
+  int rank = 0;
+  MPI_Comm_rank(pcsim_mesh_comm(mesh), &rank);
+  return rank == 0;
+}
+
+void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
+  if (!problem || !*problem) return;
+  pcsim_free(&(*problem)->kind);
+  pcsim_free(&(*problem)->velocity);
+  pcsim_free(&(*problem)->pressure);
+  pcsim_free(&(*problem)->start);
+  pcsim_free(&(*problem)->patch_area);
+  pcsim_free(problem);
+}
+
+const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem) { return &problem->view; }
+
+/* ------------------------------------------------------------ face values */
+
+/* Total area of each patch over the ranks. */
+static void sum_patch_areas(const pcsim_flow_problem *problem) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  for (int p = 0; p < view->num_patches; ++p)
+    for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f)
+      problem->patch_area[p] += norm(view->face_area + 3 * f);
+  MPI_Allreduce(MPI_IN_PLACE, problem->patch_area, view->num_patches, MPI_DOUBLE, MPI_SUM,
+                pcsim_mesh_comm(problem->mesh));
+}
+
+static void fill_face(pcsim_flow_problem *problem, const pcsim_mesh_view *mesh,
+                      const flow_condition *condition, double patch_area, int64_t face) {
+  int64_t b = face - mesh->num_interior_faces;
+  double value[3];
+  problem->kind[b] = (uint8_t)condition->kind;
+  if (condition->gives == GIVES_NOTHING) return;
+  flow_value_face_average(&condition->value, mesh, face, value);
+  if (condition->gives == GIVES_PRESSURE) problem->pressure[b] = value[0];
+  const double *area = mesh->face_area + 3 * face;
+  if (condition->gives == GIVES_FLOW_RATE)
+    for (int i = 0; i < 3; ++i) problem->velocity[3 * b + i] = -value[0] / patch_area * area[i] / norm(area);
+  if (condition->gives == GIVES_VELOCITY)
+    for (int i = 0; i < 3; ++i) problem->velocity[3 * b + i] = value[i];
+}
+
+/* The first face of a condition with a value that is no number, over all ranks: one problem for each
+ * condition. */
+static void report_not_finite(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                              const flow_boundaries *boundaries) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  for (int p = 0; p < view->num_patches; ++p) {
+    if (boundaries->of_patch[p] < 0) continue;
+    const flow_condition *condition = &boundaries->condition[boundaries->of_patch[p]];
+    if (condition->gives == GIVES_NOTHING) continue;
+    double found[3] = {INFINITY, INFINITY, INFINITY};
+    struct {
+      double x;
+      int rank;
+    } first = {INFINITY, 0};
+    for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f) {
+      int64_t b = f - view->num_interior_faces;
+      if (isfinite(norm(problem->velocity + 3 * b) + problem->pressure[b])) continue;
+      memcpy(found, view->face_centre + 3 * f, sizeof found);
+      first.x = found[0];
+      break;
+    }
+    MPI_Comm comm = pcsim_mesh_comm(mesh);
+    MPI_Comm_rank(comm, &first.rank);
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
+    if (!isfinite(first.x)) continue;
+    MPI_Bcast(found, 3, MPI_DOUBLE, first.rank, comm);
+    pcsim_tree_problem(tree, condition->value.node[0],
+                       "the value on boundary `%s` is not a finite number around (%g, %g, %g)",
+                       view->patch_name[p], found[0], found[1], found[2]);
+  }
+}
+
+/* A wall moves along itself: the normal part of its velocity is dropped, with a warning where it is no
+ * rounding. */
+static void trim_walls(const pcsim_mesh *mesh, pcsim_flow_problem *problem) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  for (int p = 0; p < view->num_patches; ++p) {
+    double worst[2] = {0.0, 0.0}; /* normal part, speed */
+    for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f) {
+      int64_t b = f - view->num_interior_faces;
+      if (problem->kind[b] != PCSIM_FLOW_WALL) continue;
+      double *v = problem->velocity + 3 * b, area = norm(view->face_area + 3 * f);
+      double normal = dot(v, view->face_area + 3 * f) / area;
+      worst[0] = fmax(worst[0], fabs(normal));
+      worst[1] = fmax(worst[1], norm(v));
+      for (int i = 0; i < 3; ++i) v[i] -= normal * view->face_area[3 * f + i] / area;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(mesh));
+    if (worst[0] > 1e-6 * worst[1] && is_root(mesh))
+      pcsim_log(PCSIM_LOG_WARNING,
+                "wall `%s`: its velocity has a part through the wall (up to %g of %g m/s), which is dropped",
+                view->patch_name[p], worst[0], worst[1]);
+  }
+}
+
+static void fill_faces(pcsim_flow_problem *problem, const flow_boundaries *boundaries) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  sum_patch_areas(problem);
+  for (int p = 0; p < view->num_patches; ++p) {
+    if (boundaries->of_patch[p] < 0) continue; /* an empty patch */
+    const flow_condition *condition = &boundaries->condition[boundaries->of_patch[p]];
+    for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f)
+      fill_face(problem, view, condition, problem->patch_area[p], f);
+  }
+}
+
+/* ---------------------------------------------------------------- balance */
+
+static totals add_up(const pcsim_flow_problem *problem) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  totals sum = {0};
+  for (int64_t c = 0; c < view->num_cells; ++c) sum.volume += view->cell_volume[c];
+  for (int64_t b = 0; b < problem->num_faces; ++b) {
+    const double *area = view->face_area + 3 * (view->num_interior_faces + b);
+    const double *velocity = problem->velocity + 3 * b;
+    double size = norm(area), flow = dot(velocity, area);
+    sum.area += size;
+    if (problem->kind[b] == PCSIM_FLOW_PRESSURE) {
+      sum.pressure_area += size;
+      sum.pressure += size * problem->pressure[b];
+    }
+    if (problem->kind[b] != PCSIM_FLOW_VELOCITY) continue;
+    sum.velocity_area += size;
+    if (flow > 0.0) sum.outflow += flow;
+    if (flow >= 0.0) continue;
+    sum.inflow -= flow;
+    for (int i = 0; i < 3; ++i) sum.transport[i] -= flow * velocity[i];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &sum, (int)(sizeof sum / sizeof(double)), MPI_DOUBLE, MPI_SUM,
+                pcsim_mesh_comm(problem->mesh));
+  return sum;
+}
+
+static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim) {
+  double extreme[3] = {0.0, -DBL_MAX, -DBL_MAX}; /* speed, pressure, minus pressure */
+  double fixed = 0.0;
+  for (int64_t b = 0; b < problem->num_faces; ++b) {
+    extreme[0] = fmax(extreme[0], norm(problem->velocity + 3 * b));
+    if (problem->kind[b] != PCSIM_FLOW_PRESSURE && problem->kind[b] != PCSIM_FLOW_TOTAL_PRESSURE) continue;
+    fixed = 1.0;
+    extreme[1] = fmax(extreme[1], problem->pressure[b]);
+    extreme[2] = fmax(extreme[2], -problem->pressure[b]);
+  }
+  MPI_Comm comm = pcsim_mesh_comm(problem->mesh);
+  MPI_Allreduce(MPI_IN_PLACE, extreme, 3, MPI_DOUBLE, MPI_MAX, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &fixed, 1, MPI_DOUBLE, MPI_MAX, comm);
+  pcsim_flow_view *view = &problem->view;
+  view->pressure_free = fixed == 0.0;
+  /* 2 dim V / A is the edge of a square or cube and the diameter of a circle or ball. */
+  view->length_scale = sum->area > 0.0 ? 2.0 * dim * sum->volume / sum->area : pow(sum->volume, 1.0 / dim);
+  double range = fixed > 0.0 ? extreme[1] + extreme[2] : 0.0;
+  double drive = fmax(range, norm(view->force) * view->length_scale);
+  view->velocity_scale = fmax(extreme[0], sqrt(drive / view->density));
+  /* Nothing moves the fluid: the speed at which inertia and friction balance keeps the scales positive. */
+  if (!(view->velocity_scale > 0.0))
+    view->velocity_scale = view->viscosity / (view->density * view->length_scale);
+}
+
+/* Where nothing but velocities is given, what flows in must flow out. */
+static void balance(pcsim_tree *tree, pcsim_flow_problem *problem, const totals *sum) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  double net = sum->outflow - sum->inflow, most = fmax(sum->inflow, sum->outflow);
+  if (most <= 0.0 || net == 0.0) return;
+  if (fabs(net) > imbalance_max * most) {
+    pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "boundaries");
+    pcsim_tree_problem(
+        tree, node,
+        "every boundary gives the velocity, but %g m^3/s flow in and %g m^3/s flow out (%.3g %% apart); "
+        "expected equal flows, or a boundary with a `pressure`",
+        sum->inflow, sum->outflow, 100.0 * fabs(net) / most);
+    return;
+  }
+  for (int64_t b = 0; b < problem->num_faces; ++b) {
+    if (problem->kind[b] != PCSIM_FLOW_VELOCITY) continue;
+    const double *area = view->face_area + 3 * (view->num_interior_faces + b);
+    for (int i = 0; i < 3; ++i)
+      problem->velocity[3 * b + i] -= net / sum->velocity_area * area[i] / norm(area);
+  }
+  if (fabs(net) > 1e-12 * most && is_root(problem->mesh))
+    pcsim_log(PCSIM_LOG_INFO,
+              "inflow and outflow differ by %.2g of the inflow: a normal velocity of %.2g m/s balances "
+              "them",
+              fabs(net) / most, -net / sum->velocity_area);
+}
+
+/* ------------------------------------------------------------------ start */
+
+static const pcsim_key initial_keys[] = {
+    {"velocity", PCSIM_KEY_SEQUENCE, "", "", "m/s", "velocity to start from, expressions of place", 0, 0},
+    {"pressure", PCSIM_KEY_EXPRESSION, "", "", "Pa", "pressure to start from, an expression of place", 0, 0},
+    {"run", PCSIM_KEY_TEXT, "", "", "", "folder of a run to start from; not offered by the steady flow yet",
+     0, 0},
+};
+
+typedef struct {
+  bool given;
+  flow_value velocity, pressure;
+} initial;
+
+static void read_initial(pcsim_tree *tree, int dim, initial *start) {
+  memset(start, 0, sizeof *start);
+  pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "initial");
+  if (!node) return;
+  if (pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) {
+    pcsim_tree_problem(tree, node, "`initial` must be a mapping, e.g. {velocity: [1, 0], pressure: 0}");
+    return;
+  }
+  size_t before = pcsim_tree_num_problems(tree);
+  pcsim_node_check(tree, node, initial_keys, sizeof initial_keys / sizeof *initial_keys, "initial");
+  const pcsim_node *run = pcsim_node_get(node, "run");
+  if (run && pcsim_node_text(run)[0])
+    pcsim_tree_problem(tree, run,
+                       "the steady flow does not start from the folder of a run yet; expected `velocity` "
+                       "and `pressure`");
+  if (pcsim_tree_num_problems(tree) != before) return;
+  const pcsim_node *velocity = pcsim_node_get(node, "velocity"), *pressure = pcsim_node_get(node, "pressure");
+  if (velocity) flow_value_vector(tree, velocity, "velocity", dim, &start->velocity);
+  if (pressure) flow_value_scalar(tree, pressure, dim, &start->pressure);
+  start->given = velocity || pressure;
+}
+
+static void clear_initial(initial *start) {
+  flow_value_clear(&start->velocity);
+  flow_value_clear(&start->pressure);
+}
+
+static void fill_start(pcsim_tree *tree, pcsim_flow_problem *problem, const initial *start,
+                       const totals *sum) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  double guess[4] = {0, 0, 0, 0};
+  if (sum->inflow > 0.0)
+    for (int i = 0; i < 3; ++i) guess[i] = sum->transport[i] / sum->inflow;
+  if (sum->pressure_area > 0.0) guess[3] = sum->pressure / sum->pressure_area;
+  int wrong = 0;
+  for (int64_t c = 0; c < view->num_cells; ++c) {
+    double *value = problem->start + 4 * c, pressure[3];
+    memcpy(value, guess, sizeof guess);
+    if (start->velocity.num) flow_value_at(&start->velocity, view->cell_centre + 3 * c, value);
+    if (start->pressure.num) {
+      flow_value_at(&start->pressure, view->cell_centre + 3 * c, pressure);
+      value[3] = pressure[0];
+    }
+    if (!isfinite(value[0] + value[1] + value[2] + value[3])) wrong = 1;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, pcsim_mesh_comm(problem->mesh));
+  if (wrong)
+    pcsim_tree_problem(tree, pcsim_node_get(pcsim_tree_root(tree), "initial"),
+                       "`initial` is not a finite number in every cell of the mesh");
+  problem->view.has_start = start->given;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+void pcsim_flow_problem_check(pcsim_tree *tree) {
+  flow_physics physics;
+  flow_boundaries boundaries;
+  initial start;
+  flow_physics_read(tree, 0, &physics);
+  if (flow_boundaries_read(tree, 0, &boundaries) != PCSIM_OK)
+    pcsim_tree_problem(tree, pcsim_tree_root(tree), "%s", pcsim_error_message());
+  flow_boundaries_clear(&boundaries);
+  read_initial(tree, 0, &start);
+  clear_initial(&start);
+}
+
+static pcsim_status make_problem(const pcsim_mesh *mesh, const flow_physics *physics,
+                                 pcsim_flow_problem **made) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  pcsim_flow_problem *problem = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *problem, &problem));
+  *made = problem;
+  size_t faces = (size_t)(view->num_faces - view->num_interior_faces);
+  problem->mesh = mesh;
+  problem->num_faces = (int64_t)faces;
+  PCSIM_TRY(pcsim_alloc(faces, sizeof *problem->kind, &problem->kind));
+  PCSIM_TRY(pcsim_alloc(3 * faces, sizeof(double), &problem->velocity));
+  PCSIM_TRY(pcsim_alloc(faces, sizeof(double), &problem->pressure));
+  PCSIM_TRY(pcsim_alloc(4 * (size_t)view->num_cells, sizeof(double), &problem->start));
+  PCSIM_TRY(pcsim_alloc((size_t)view->num_patches, sizeof(double), &problem->patch_area));
+  problem->view = (pcsim_flow_view){.dim = view->dim,
+                                    .density = physics->density,
+                                    .viscosity = physics->viscosity,
+                                    .kind = problem->kind,
+                                    .velocity = problem->velocity,
+                                    .pressure = problem->pressure,
+                                    .start = problem->start};
+  memcpy(problem->view.force, physics->force, sizeof physics->force);
+  return PCSIM_OK;
+}
+
+/* Everything that needs sums over ranks; the case has no problem so far. */
+static void complete(pcsim_tree *tree, pcsim_flow_problem *problem, const flow_boundaries *boundaries,
+                     const initial *start) {
+  size_t before = pcsim_tree_num_problems(tree);
+  fill_faces(problem, boundaries);
+  report_not_finite(tree, problem->mesh, problem, boundaries);
+  if (pcsim_tree_num_problems(tree) != before) return;
+  trim_walls(problem->mesh, problem);
+  totals sum = add_up(problem);
+  find_scales(problem, &sum, problem->view.dim);
+  if (problem->view.pressure_free) balance(tree, problem, &sum);
+  fill_start(tree, problem, start, &sum);
+  if (problem->view.pressure_free && pcsim_tree_num_problems(tree) == before && is_root(problem->mesh))
+    pcsim_log(PCSIM_LOG_INFO, "no boundary gives a pressure: its level is free and is set to mean zero");
+}
+
+pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **problem) {
+  int dim = pcsim_mesh_get(mesh)->dim;
+  size_t before = pcsim_tree_num_problems(tree);
+  MPI_Comm comm = pcsim_mesh_comm(mesh);
+  flow_physics physics;
+  flow_boundaries boundaries;
+  initial start = {0};
+  pcsim_flow_problem *made = NULL;
+  *problem = NULL;
+  flow_physics_read(tree, dim, &physics);
+  pcsim_status status = flow_boundaries_read(tree, dim, &boundaries);
+  if (status == PCSIM_OK) status = flow_boundaries_match(tree, mesh, &boundaries);
+  read_initial(tree, dim, &start);
+  bool good = pcsim_tree_num_problems(tree) == before;
+  if (status == PCSIM_OK && good) status = make_problem(mesh, &physics, &made);
+  PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
+  if (good) complete(tree, made, &boundaries, &start);
+  if (pcsim_tree_num_problems(tree) == before) {
+    *problem = made;
+    made = NULL;
+  }
+done:
+  pcsim_flow_problem_destroy(&made);
+  flow_boundaries_clear(&boundaries);
+  clear_initial(&start);
+  return status;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Expressions of place: reading with checks, evaluation, averages over faces. */
+#include "flow.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const names[NUM_NAMES] = {"x", "y", "z", "t"};
+
+/* First place in the tree where bound name `index` stands, -1 if it does not. */
+static int find_name(const pcsim_expr_node *node, int index) {
+  if (node->kind == PCSIM_EXPR_NAME && node->index == index) return node->column;
+  for (int i = 0; i < node->num_args; ++i) {
+    int column = find_name(node->args[i], index);
+    if (column >= 0) return column;
+  }
+  return -1;
+}
+
+static bool read_one(pcsim_tree *tree, const pcsim_node *node, int dim, flow_value *value) {
+  pcsim_expr *expr = NULL;
+  if (!pcsim_node_as_expr(tree, node, names, NUM_NAMES, &expr)) return false;
+  value->expr[value->num] = expr;
+  value->node[value->num++] = node;
+  bool good = true;
+  if (pcsim_expr_uses(expr, NAME_T)) {
+    int column = find_name(pcsim_expr_root(expr), NAME_T);
+    pcsim_tree_problem_inside(tree, node, column > 0 ? (size_t)column : 0,
+                              "`%s` depends on the time t, but the case is steady; expected an expression in "
+                              "x, y, z and the parameters",
+                              pcsim_expr_text(expr));
+    good = false;
+  }
+  if (dim == 2 && pcsim_expr_uses(expr, NAME_Z)) {
+    int column = find_name(pcsim_expr_root(expr), NAME_Z);
+    pcsim_tree_problem_inside(
+        tree, node, column > 0 ? (size_t)column : 0,
+        "`%s` depends on z, but the mesh is plane; expected an expression in x, y and the "
+        "parameters",
+        pcsim_expr_text(expr));
+    good = false;
+  }
+  return good;
+}
+
+bool flow_value_scalar(pcsim_tree *tree, const pcsim_node *node, int dim, flow_value *value) {
+  value->num = 0;
+  if (pcsim_node_get_kind(node) != PCSIM_NODE_SCALAR) {
+    pcsim_tree_problem(tree, node, "expected one number or expression");
+    return false;
+  }
+  return read_one(tree, node, dim, value);
+}
+
+bool flow_value_vector(pcsim_tree *tree, const pcsim_node *node, const char *what, int dim,
+                       flow_value *value) {
+  static const char *const form[] = {"[x, y] or [x, y, z]", "", "[x, y]", "[x, y, z]"};
+  static const char *const count[] = {"two or three", "", "two", "three"};
+  value->num = 0;
+  int64_t n = pcsim_node_size(node);
+  bool good = pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE && (dim ? n == dim : n == 2 || n == 3);
+  if (!good) {
+    if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE)
+      pcsim_tree_problem(tree, node, "`%s` has %lld component%s; expected %s, %s", what, (long long)n,
+                         n == 1 ? "" : "s", count[dim], form[dim]);
+    else
+      pcsim_tree_problem(tree, node, "`%s` must be a sequence of %s numbers or expressions, %s", what,
+                         count[dim], form[dim]);
+    return false;
+  }
+  for (int64_t i = 0; i < n; ++i)
+    if (!read_one(tree, pcsim_node_child(node, i), dim, value)) good = false;
+  return good;
+}
+
+void flow_value_clear(flow_value *value) {
+  for (int i = 0; i < value->num; ++i) pcsim_expr_destroy(&value->expr[i]);
+  value->num = 0;
+}
+
+void flow_value_at(const flow_value *value, const double point[3], double result[3]) {
+  double arguments[NUM_NAMES] = {point[0], point[1], point[2], 0.0};
+  for (int i = 0; i < 3; ++i) result[i] = i < value->num ? pcsim_expr_eval(value->expr[i], arguments) : 0.0;
+}
+
+static void add_at(const flow_value *value, const double point[3], double weight, double sum[3]) {
+  double v[3];
+  flow_value_at(value, point, v);
+  for (int i = 0; i < 3; ++i) sum[i] += weight * v[i];
+}
+
+static void add_segment(const flow_value *value, const double *a, const double *b, double sum[3]) {
+  /* Gauss-Legendre, 5 points on [-1, 1]. */
+  static const double place[5] = {-0.90617984593866399280, -0.53846931010568309104, 0.0,
+                                  0.53846931010568309104, 0.90617984593866399280};
+  static const double weight[5] = {0.23692688505618908751, 0.47862867049936646804, 0.56888888888888888889,
+                                   0.47862867049936646804, 0.23692688505618908751};
+  for (int q = 0; q < 5; ++q) {
+    double x[3];
+    for (int i = 0; i < 3; ++i) x[i] = 0.5 * (a[i] + b[i]) + 0.5 * place[q] * (b[i] - a[i]);
+    add_at(value, x, 0.5 * weight[q], sum);
+  }
+}
+
+static double add_triangle(const flow_value *value, const double *a, const double *b, const double *c,
+                           double sum[3]) {
+  /* Seven points, degree 5 (Radon 1948); r and s are (6 -+ sqrt 15)/21. */
+  const double root = sqrt(15.0);
+  const double r = (6.0 - root) / 21.0, s = (6.0 + root) / 21.0;
+  const double wr = (155.0 - root) / 1200.0, ws = (155.0 + root) / 1200.0;
+  const double rule[7][4] = {{1.0 / 3, 1.0 / 3, 1.0 / 3, 9.0 / 40},
+                             {1 - 2 * r, r, r, wr},
+                             {r, 1 - 2 * r, r, wr},
+                             {r, r, 1 - 2 * r, wr},
+                             {1 - 2 * s, s, s, ws},
+                             {s, 1 - 2 * s, s, ws},
+                             {s, s, 1 - 2 * s, ws}};
+  double e[3], f[3];
+  for (int i = 0; i < 3; ++i) e[i] = b[i] - a[i], f[i] = c[i] - a[i];
+  double n[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
+  double area = 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  for (int q = 0; q < 7; ++q) {
+    double x[3];
+    for (int i = 0; i < 3; ++i) x[i] = rule[q][0] * a[i] + rule[q][1] * b[i] + rule[q][2] * c[i];
+    add_at(value, x, rule[q][3] * area, sum);
+  }
+  return area;
+}
+
+void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face,
+                             double result[3]) {
+  bool constant = true;
+  for (int i = 0; i < 3; ++i) {
+    result[i] = 0.0;
+    if (i < value->num && !pcsim_expr_is_constant(value->expr[i], &result[i])) constant = false;
+  }
+  if (constant) return;
+  const int32_t *node = mesh->face_node + mesh->face_node_start[face];
+  int num = (int)(mesh->face_node_start[face + 1] - mesh->face_node_start[face]);
+  double sum[3] = {0, 0, 0}, area = 0.0;
+  if (mesh->dim == 2) {
+    add_segment(value, mesh->node + 3 * node[0], mesh->node + 3 * node[1], sum);
+    area = 1.0;
+  } else if (num == 3) {
+    area = add_triangle(value, mesh->node + 3 * node[0], mesh->node + 3 * node[1], mesh->node + 3 * node[2],
+                        sum);
+  } else {
+    for (int k = 0; k < num; ++k)
+      area += add_triangle(value, mesh->face_centre + 3 * face, mesh->node + 3 * node[k],
+                           mesh->node + 3 * node[(k + 1) % num], sum);
+  }
+  for (int i = 0; i < 3; ++i) result[i] = sum[i] / area;
+}
