@@ -127,6 +127,10 @@ typedef struct {
   const int32_t *face_node;       /**< local nodes in cyclic order, right-handed to the area vector; faces of
                                        owned cells only use local nodes */
 
+  const int64_t *node_cell_start; /**< [num_nodes + 1] cells around each node, ghosts too */
+  const int32_t *node_cell;       /**< local numbers, ascending by global number */
+  const uint8_t *node_boundary;   /**< [num_nodes] 1 if a boundary face of any rank touches the node */
+
   const int64_t *near_start; /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
   const int32_t *near;       /**< local numbers (ghosts too), ascending by global number */
 } pcsim_mesh_view;
