@@ -154,8 +154,8 @@ typedef struct pcsim_expr_node {
 
 typedef struct pcsim_expr pcsim_expr;
 
-/** Parse. `^` is power, right-associative, above unary minus; `pi`, `e`; `0.1%` is a number;
- *  comparisons and `and or not`; function calls. On failure `*offset` (may be NULL) is the 0-based
+/** Parse. `^` is power, right-associative, above unary minus; `pi` and `e` become NUMBER nodes; `0.1%`
+ *  is a number; comparisons (unchained) and `and or not`; function calls. On failure `*offset` (may be NULL) is the 0-based
  *  place in `text` and the error message says what was found and expected (without place).
  *  Names are [A-Za-z][A-Za-z0-9]* with derivative suffixes after `_` (u_xx). Depth and length are
  *  bounded. Caller destroys. Errors: ERR_CASE. */
@@ -177,8 +177,21 @@ const pcsim_expr_node *pcsim_expr_root(const pcsim_expr *expr);
 const char *pcsim_expr_text(const pcsim_expr *expr);
 void pcsim_expr_destroy(pcsim_expr **expr);
 
-/** Nearest of `names` [n] to `word` by edit distance with transpositions, or NULL if none is near
- *  (distance > 1 + length/3). */
+/** One function that an expression can call; `index` of a CALL node is its place in this table. */
+typedef struct {
+  const char *name;
+  int min_args, max_args;
+  const char *help;
+} pcsim_expr_function;
+size_t pcsim_expr_num_functions(void);
+/** NULL past the end. */
+const pcsim_expr_function *pcsim_expr_get_function(size_t i);
+/** Can `name` be given to a parameter or an unknown? [A-Za-z][A-Za-z0-9]*, no function, `pi`, `e`,
+ *  `and`, `or`, `not`, `true`, `false`. Errors: ERR_CASE with the reason. */
+pcsim_status pcsim_expr_check_name(const char *name) PCSIM_NODISCARD;
+
+/** Nearest of `names` [n] to `word` by edit distance with transpositions, letter case being free, or NULL
+ *  if none is near (distance > 1 + length/3, or no letter in common). */
 const char *pcsim_nearest(const char *word, const char *const *names, size_t n);
 
 /* -------------------------------------------------------- case-file tree */
