@@ -66,27 +66,34 @@ typedef struct {
 /** A field on boundary faces, [num_boundary_faces][components]. */
 typedef pcsim_field pcsim_face_field;
 
-/** VTKHDF 1.0 unstructured grid, one piece a rank; whole or not at all. Collective. */
+/** VTKHDF 1.0 unstructured grid (give the path the ending `.hdf`: ParaView 5.11 chooses its reader by it), one
+ *  piece a rank; whole or not at all. Collective. Errors: ERR_IO with the path and the reason, and no file is
+ *  left; a file that stood there before stays as it was. Field names are unique and without `/`. */
 pcsim_status pcsim_write_fields(const pcsim_mesh *mesh, const pcsim_field *fields, int n, const char *path) PCSIM_NODISCARD;
-/** The same for the boundary faces of the patches with `wanted[patch]`, in the cells of 2D segments or
- *  3D polygons; adds `area`, `normal` and `patch`. */
+/** The same for the boundary faces of the patches with `wanted[patch]` (NULL: all), as 2D segments or 3D
+ *  polygons; adds `area` (length in 2D), `normal` (unit, out of the fluid) and `patch` (index; the names are
+ *  the strings of `/pcsim/patches`). Collective. */
 pcsim_status pcsim_write_surface(const pcsim_mesh *mesh, const bool *wanted, const pcsim_face_field *fields, int n,
                                  const char *path) PCSIM_NODISCARD;
-/** ParaView's `.series` file beside its members. Rank 0. */
+/** ParaView's `.series` file beside its members ("fields.hdf.series"); `names` are relative to it. Rank 0. */
 pcsim_status pcsim_write_series(const char *path, const char *const *names, const double *times, int n) PCSIM_NODISCARD;
 
 /** Checkpoint: cell values [num_cells][width] stored in raw-mesh order (any rank count reads it back), a few
- *  scalars and texts, a checksum over all; written beside and renamed. Collective. */
+ *  scalars and texts, a checksum over every byte; written beside (`PATH.tmp`) and renamed, so that a kill at any
+ *  moment leaves the old or the new file. An HDF5 file behind a 512-byte header of our own. Rank 0 holds all
+ *  values while it writes or reads. Collective. */
 typedef struct {
   int64_t step;
   int width;
   double scalars[32];
   char case_hash[65];  /**< of the completed case and mesh: a checkpoint of another case is refused */
-  int64_t num_cells_global;
+  int64_t num_cells_global; /**< set by write and read */
 } pcsim_checkpoint;
 pcsim_status pcsim_checkpoint_write(const pcsim_mesh *mesh, const pcsim_checkpoint *info, const double *values,
                                     const char *path) PCSIM_NODISCARD;
-/** Read; `values` [num_cells][width]. Refuses (ERR_IO) what is truncated, damaged or of another mesh. */
+/** Read; `values` [num_cells][width], or NULL to read `info` only. Refuses (ERR_IO) what is truncated, damaged,
+ *  foreign or of another mesh. On entry `info->case_hash` not empty and `info->width` not 0 are what must be
+ *  found; with `values`, `info->width` must be set. On success `*info` is the file's; on failure it is unchanged. */
 pcsim_status pcsim_checkpoint_read(const pcsim_mesh *mesh, const char *path, pcsim_checkpoint *info, double *values) PCSIM_NODISCARD;
 
 /* --------------------------------------------------------------- pictures */
@@ -113,13 +120,21 @@ void pcsim_picture_destroy(pcsim_picture **picture);
 
 /* ------------------------------------------------- summary, history, report */
 
-/** One row of `history.csv` and the curves of the report. */
+/** `history.csv` and the convergence curves of the report. Rank 0. */
 typedef struct pcsim_history pcsim_history;
-/** Columns: step, residual, momentum..., then the quantities. `resume`: keep the rows before `step`. Rank 0. */
+/** Columns: step first, residual, momentum..., then the quantities. `resume_step` < 0 starts anew; else the rows of
+ *  an existing file with a step below it are kept (a row cut off by a kill is dropped) and other columns or a
+ *  broken row are ERR_IO. The name "residual" (and "residual.*") is drawn as convergence. Caller closes. */
 pcsim_status pcsim_history_open(const char *path, const char *const *columns, int n, int64_t resume_step, pcsim_history **history) PCSIM_NODISCARD;
+/** Read a whole history for a report; nothing is written. Caller closes. */
+pcsim_status pcsim_history_read(const char *path, pcsim_history **history) PCSIM_NODISCARD;
+/** `values` [n]; handed to the system before the call returns. */
 pcsim_status pcsim_history_add(pcsim_history *history, const double *values) PCSIM_NODISCARD;
+/** Rows so far; `*values` [rows][*num_columns] borrowed until the next add. Both may be NULL. */
 int64_t pcsim_history_rows(const pcsim_history *history, const double **values, int *num_columns);
-pcsim_status pcsim_history_close(pcsim_history **history) PCSIM_NODISCARD;
+/** Names of the columns [num_columns]; borrowed. */
+const char *const *pcsim_history_names(const pcsim_history *history);
+pcsim_status pcsim_history_close(pcsim_history **history);
 
 /** What summary.json and report.html say. */
 typedef struct {
@@ -156,9 +171,44 @@ typedef struct pcsim_study {
   const double *extrapolated; /**< [num_quantities] Richardson; NaN if not monotone */
   const double *uncertainty;  /**< [num_quantities] grid convergence index of the finest, relative */
 } pcsim_study;
+/** summary.json: the shape of the design page plus `reason`, `linear_iterations`, `memory_bytes`,
+ *  `solve_seconds`, `machine`, `units`, `curves`, `study` and `mesh`. NaN and infinities are null. Rank 0. */
 pcsim_status pcsim_summary_write(const pcsim_report *report, const char *path) PCSIM_NODISCARD;
-/** Self-contained HTML: pictures inline, convergence curves, curves against references. Rank 0. */
+/** Read it back (pictures, history and case text are not in it: NULL). All is owned by `*report`; caller frees
+ *  with pcsim_summary_free. Errors: ERR_IO with the path, line and column. */
+pcsim_status pcsim_summary_read(const char *path, pcsim_report **report) PCSIM_NODISCARD;
+void pcsim_summary_free(pcsim_report **report);
+/** Self-contained HTML: pictures inline, convergence curves, curves against references (a curve named
+ *  "NAME:reference" is drawn as points over the curve "NAME"; its first column is the abscissa and the others
+ *  match by column name). Rank 0. */
 pcsim_status pcsim_report_write(const pcsim_report *report, const char *path) PCSIM_NODISCARD;
+
+/* ------------------------------------------------------------------- JSON */
+
+/** A JSON text, read strictly (RFC 8259; duplicate keys and depth over 64 are refused). */
+typedef struct pcsim_json pcsim_json;
+typedef enum {
+  PCSIM_JSON_NULL,
+  PCSIM_JSON_BOOL,
+  PCSIM_JSON_NUMBER,
+  PCSIM_JSON_STRING,
+  PCSIM_JSON_ARRAY,
+  PCSIM_JSON_OBJECT
+} pcsim_json_kind;
+/** `name` stands for the text in messages `name:line:column: ...`. Caller destroys the root; the values below it
+ *  are borrowed from it. Errors: ERR_IO. */
+pcsim_status pcsim_json_parse(const char *text, size_t size, const char *name, pcsim_json **json) PCSIM_NODISCARD;
+pcsim_status pcsim_json_read(const char *path, pcsim_json **json) PCSIM_NODISCARD;
+void pcsim_json_destroy(pcsim_json **json);
+/* All of these take NULL (an absent value) and what is of another kind. */
+pcsim_json_kind pcsim_json_get_kind(const pcsim_json *json);
+int64_t pcsim_json_size(const pcsim_json *json); /**< items of an array, members of an object; else 0 */
+const pcsim_json *pcsim_json_item(const pcsim_json *json, int64_t i); /**< NULL outside */
+const char *pcsim_json_key(const pcsim_json *json, int64_t i);        /**< key of member i, else NULL */
+const pcsim_json *pcsim_json_get(const pcsim_json *json, const char *key);
+double pcsim_json_number(const pcsim_json *json);      /**< NaN for others (null too) */
+const char *pcsim_json_string(const pcsim_json *json); /**< "" for others */
+bool pcsim_json_bool(const pcsim_json *json);          /**< false for others */
 
 #ifdef __cplusplus
 }
