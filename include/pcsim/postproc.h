@@ -26,13 +26,29 @@ typedef struct {
   double *values; /**< [num_rows][num_columns], owned by the monitors */
 } pcsim_curve;
 
+/** A kind of monitor: `NAME: {kind: KIND, ...}`. */
+typedef struct {
+  const char *name;
+  const char *help;
+  const pcsim_key *keys;
+  size_t num_keys;
+  const char *quantities; /**< what it adds, in words: "NAME.cd, NAME.cl" */
+} pcsim_monitor_kind;
+/** Every kind; `i` from 0; NULL past the end. */
+const pcsim_monitor_kind *pcsim_monitor_kind_get(size_t i);
+
 /** The case's `monitors:`. Kinds: forces, pressure-difference, probe, line, flow-rate, wall-shear,
- *  extremum, reattachment, field errors. */
+ *  extremum, reattachment. Signs: a force is that of the fluid on the boundary (pressure times the area vector
+ *  out of the fluid, plus friction); a flow rate counts out of the domain. */
 typedef struct pcsim_monitors pcsim_monitors;
-/** Read and check; problems go to the tree (NULL then). Caller destroys. Collective. */
+/** Read and check. Returns OK with `*monitors` NULL if it found problems (they are in the tree). Every
+ *  quantity has its name from here on, with the value NaN. Borrows tree and mesh. Caller destroys before
+ *  both. Collective. */
 pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_monitors **monitors) PCSIM_NODISCARD;
-/** Evaluate all; collective; every rank gets the same quantities (and rank 0 the curves). */
+/** Evaluate all; collective; every rank gets the same quantities and curves, which do not depend on the
+ *  partition beyond rounding. */
 pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+/** Borrowed until the next call that may add to them (pcsim_references_compare) or destroy. */
 int pcsim_monitors_quantities(const pcsim_monitors *monitors, const pcsim_quantity **quantities);
 int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **curves);
 void pcsim_monitors_destroy(pcsim_monitors **monitors);
@@ -46,10 +62,29 @@ typedef struct {
   bool absolute, met;
   char source[160];
 } pcsim_comparison;
+
+/** A named exact solution: `{exact: NAME, ...}` with its parameters. */
+typedef struct {
+  const char *name;
+  const char *help;
+  const char *parameters[4]; /**< names of the numbers it needs, NULL past the last */
+} pcsim_exact_solution;
+const pcsim_exact_solution *pcsim_exact_solution_get(size_t i); /**< `i` from 0; NULL past the end */
+
+/** The case's `reference:`. Entries are
+ *    QUANTITY: {value, tolerance (relative) | absolute | range: [lo, hi], source}
+ *    FIELD:    {exact: expression or name, tolerance | absolute} for velocity (a sequence), u, v, w, pressure, p
+ *    LINE:     {table: {file, columns: [y, u], except: [..], scale}, tolerance (of the largest value) |
+ *              absolute, source} against a line monitor
+ *  Field errors are relative L2 over the cells (absolute where the exact field is zero), `.max` the largest
+ *  relative to the largest exact value; `error.p.vertices` compares at the nodes, where the cells around are
+ *  brought to by a linear fit. The pressure is compared without its mean where no boundary gives it. */
 typedef struct pcsim_references pcsim_references;
+/** Returns OK with `*references` NULL if it found problems. Borrows tree and mesh. Collective. */
 pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monitors, pcsim_references **references) PCSIM_NODISCARD;
 /** Compare with the monitors' current quantities, curves and (for `exact:`) fields; collective. Adds
- *  `error.*` quantities to the monitors. A quantity that is NaN or absent is not met. */
+ *  `error.*` quantities and `LINE:reference` curves to the monitors. A quantity that is NaN or absent is not
+ *  met. */
 pcsim_status pcsim_references_compare(pcsim_references *references, pcsim_monitors *monitors,
                                       const pcsim_flow_fields *fields) PCSIM_NODISCARD;
 int pcsim_references_get(const pcsim_references *references, const pcsim_comparison **comparisons);

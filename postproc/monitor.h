@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file monitor.h  Private to postproc/: monitors, their kinds, and the sampling of fields at points. */
+#ifndef PCSIM_POSTPROC_MONITOR_H
+#define PCSIM_POSTPROC_MONITOR_H
+
+#include <pcsim/postproc.h>
+
+/* ------------------------------------------------- monitor_sampler.c: fields at points
+ *
+ * Velocity and pressure at any point by a weighted least-squares fit of a quadratic polynomial around it,
+ * third order in smooth fields. Data: the values of the cell that holds the point and of all cells that share
+ * a node with it, and values on their boundary faces where the case gives them (velocity on walls and inlets,
+ * pressure on outlets). Where that leaves the fit undetermined or noisy (a wall without pressure values seen
+ * from a layer of quadrilaterals) the gradients of cells off the boundary join; then a linear fit. The fit is
+ * linear in the data: its weights are found once. Stencils do not depend on the partition. */
+
+enum { SAMPLE_U, SAMPLE_V, SAMPLE_W, SAMPLE_P, NUM_SAMPLES };
+typedef struct sampler sampler;
+
+pcsim_status sampler_create(const pcsim_mesh *mesh, const int *patch_kind, sampler **made) PCSIM_NODISCARD;
+void sampler_destroy(sampler **samples);
+/** Add a point (the same on every rank); `direction` is a unit vector along which the local cell spacing is
+ *  wanted, or NULL; `place` is where a problem with the point is reported. */
+pcsim_status sampler_add(sampler *samples, const double point[3], const double *direction, const pcsim_node *place)
+    PCSIM_NODISCARD;
+int64_t sampler_num_points(const sampler *samples);
+const double *sampler_point(const sampler *samples, int64_t i);
+/** Find cells and weights; points outside the mesh are problems. Collective. */
+pcsim_status sampler_prepare(sampler *samples, pcsim_tree *tree) PCSIM_NODISCARD;
+/** Spacing of cell centres along the direction at point i (0 without direction). */
+double sampler_spacing(const sampler *samples, int64_t i);
+/** Values at every point on every rank; collective. */
+pcsim_status sampler_evaluate(sampler *samples, const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+/** [NUM_SAMPLES] at point i after evaluate. */
+const double *sampler_values(const sampler *samples, int64_t i);
+
+/* --------------------------------------------------------------- monitor_fit.c */
+
+/** One datum of a fit: a value at `offset` from the point, or a gradient there. */
+typedef struct {
+  double offset[3];
+  bool gradient;
+  double weight[3]; /**< result: of the value in [0], or of the gradient's components */
+} fit_datum;
+/** Weights with which the data give the value at offset 0. `degree` 2, 1 or 0. Returns the sum of their
+ *  absolute values (the amplification of noise), or infinity where the data do not determine the fit.
+ *  `work` holds at least fit_work_size(n) doubles. */
+double fit_weights(int dim, int degree, fit_datum *data, int n, double *work);
+size_t fit_work_size(int n);
+/** Spread of the data's places along a unit vector: root mean square about their mean. */
+double fit_spread(const fit_datum *data, int n, const double direction[3]);
+
+/* ---------------------------------------------------------------- monitors */
+
+typedef struct monitor monitor;
+
+/** A kind of monitor: what can be named in a case, and its functions. */
+typedef struct {
+  pcsim_monitor_kind about;
+  /** Read the keys (already checked), name the quantities and curves, add points. */
+  pcsim_status (*read)(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m);
+  /** After the points have been found; may be NULL. Collective. */
+  pcsim_status (*prepare)(pcsim_monitors *monitors, monitor *m);
+  pcsim_status (*evaluate)(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields);
+  void (*clear)(monitor *m); /**< frees what `data` holds; may be NULL */
+} monitor_kind;
+
+struct monitor {
+  const monitor_kind *kind;
+  const char *name;       /**< borrowed from the tree */
+  pcsim_node *node;
+  int first_quantity, num_quantities;
+  int first_curve;        /**< -1: none */
+  int64_t first_point, num_points;
+  void *data;             /**< the kind's own, one block */
+};
+
+struct pcsim_monitors {
+  const pcsim_mesh *mesh;
+  int *patch_kind;    /**< [num_patches] pcsim_flow_kind or -1 */
+  bool pressure_free; /**< no boundary gives the pressure */
+  int num;
+  monitor *monitor;
+  int num_quantities, capacity_quantities;
+  pcsim_quantity *quantity;
+  int num_curves, capacity_curves;
+  pcsim_curve *curve;
+  sampler *samples;
+};
+
+extern const monitor_kind monitor_forces, monitor_flow_rate;                             /* monitor_forces.c */
+extern const monitor_kind monitor_wall_shear, monitor_reattachment;                      /* monitor_walls.c */
+extern const monitor_kind monitor_pressure_difference, monitor_probe, monitor_line;      /* monitor_points.c */
+extern const monitor_kind monitor_extremum;                                              /* monitor_extremum.c */
+
+/** Declare the next quantity "NAME" + suffix (printf style), NaN until evaluated. */
+pcsim_status monitor_add_quantity(pcsim_monitors *monitors, monitor *m, const char *unit, const char *fmt, ...)
+    PCSIM_PRINTF(4, 5) PCSIM_NODISCARD;
+/** Set quantity i of a monitor. */
+void monitor_set(pcsim_monitors *monitors, const monitor *m, int i, double value);
+/** Append a quantity or set it if it exists (m NULL in monitor_add_quantity's sense). */
+pcsim_status monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) PCSIM_NODISCARD;
+/** Append a curve with columns separated by blanks ("s x y u"). The name is copied. */
+pcsim_status monitors_add_curve(pcsim_monitors *monitors, const char *name, const char *columns, int64_t num_rows,
+                                int *index) PCSIM_NODISCARD;
+
+/* Readers shared by the kinds; each records problems and returns false then. */
+
+/** `on:` names or patterns into `wanted` [num_patches]. */
+bool monitor_read_on(pcsim_tree *tree, const pcsim_monitors *monitors, const monitor *m, bool *wanted);
+/** A point of the mesh's dimension from a node. */
+bool monitor_read_point(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_node *node, double point[3]);
+/** A vector key of the mesh's dimension; absent: false without problem. */
+bool monitor_read_vector(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *node, const char *key,
+                         double vector[3]);
+/** Scale to length one; a problem at `key` where it is zero. */
+bool monitor_unit_vector(pcsim_tree *tree, const pcsim_node *node, const char *key, double vector[3]);
+bool monitor_is_root(const pcsim_monitors *monitors);
+
+#endif
