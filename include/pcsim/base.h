@@ -200,10 +200,13 @@ typedef struct pcsim_tree pcsim_tree; /**< a case: files, nodes, parameters, pro
 typedef struct pcsim_node pcsim_node; /**< one YAML value; borrowed from its tree */
 typedef enum { PCSIM_NODE_SCALAR, PCSIM_NODE_SEQUENCE, PCSIM_NODE_MAPPING } pcsim_node_kind;
 
-/** Read a case file, follow `extends` (cycles and a missing file are problems at that key), check
- *  for duplicate keys, evaluate `parameters` in order (each may use earlier ones). Fails with
- *  ERR_IO if the file cannot be opened, else ERR_CASE with every problem found, one per line
- *  `file:line:column: text`. Empty files, binary files and non-mappings are problems. Caller destroys. */
+/** Read a case file, follow `extends` (relative to the file it stands in), check for duplicate keys,
+ *  evaluate `parameters` in order (each may use earlier ones). ERR_IO if the file cannot be opened.
+ *  ERR_CASE, with every problem so far, one per line `file:line:column: text`, if there is nothing to go
+ *  on with: wrong YAML, an empty or binary file, no mapping, an `extends` that fails. Other problems
+ *  (duplicate keys, wrong parameters) are kept in the tree, so that one pass over the case reports
+ *  everything: whoever reads a tree ends with pcsim_tree_status. Anchors, aliases, tags and further
+ *  documents are problems; size and depth are bounded. Caller destroys. */
 pcsim_status pcsim_tree_read(const char *path, pcsim_tree **tree) PCSIM_NODISCARD;
 /** The same from memory; `name` stands for the file in messages. */
 pcsim_status pcsim_tree_parse(const char *text, size_t size, const char *name, pcsim_tree **tree) PCSIM_NODISCARD;
@@ -229,6 +232,11 @@ const char *pcsim_node_key(const pcsim_node *node, int64_t i);
 const pcsim_node *pcsim_node_key_node(const pcsim_node *node, int64_t i);
 /** Value under `key`, NULL if absent. Marks the key as used. NULL-safe in node. */
 pcsim_node *pcsim_node_get(const pcsim_node *node, const char *key);
+/** Was this value asked for through pcsim_node_get (or a reader on it)? */
+bool pcsim_node_used(const pcsim_node *node);
+/** The path that a scalar holds, relative to the file in which it stands (a case can extend one in
+ *  another folder). Caller frees with pcsim_free. */
+pcsim_status pcsim_node_path(const pcsim_node *node, char **path) PCSIM_NODISCARD;
 const char *pcsim_node_file(const pcsim_node *node);
 int pcsim_node_line(const pcsim_node *node);   /**< 1-based; 0 for a default that was filled in */
 int pcsim_node_column(const pcsim_node *node); /**< 1-based */
