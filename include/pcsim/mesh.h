@@ -67,6 +67,8 @@ typedef struct {
 } pcsim_shape;
 const pcsim_shape *pcsim_shape_list(size_t *n);
 
+/** Keys of `mesh:` that every shape and a file share; `*n` gets how many. */
+const pcsim_key *pcsim_mesh_keys(size_t *n);
 /** Read `mesh:` (its own key tables). Problems go to the tree; `*spec` is NULL then. Caller destroys. */
 pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) PCSIM_NODISCARD;
 /** Scale every size by `factor` (0.5: twice as fine), for mesh studies. Fails (ERR_CASE) for a file. */
@@ -157,8 +159,8 @@ pcsim_status pcsim_mesh_gather(const pcsim_mesh *mesh, int width, const double *
 /** The way back: from `all` on rank 0 to owned values (not to ghosts: exchange does that). Collective. */
 pcsim_status pcsim_mesh_scatter(const pcsim_mesh *mesh, int width, const double *all, double *values) PCSIM_NODISCARD;
 /** Put the raw mesh together again on rank 0 (`*raw` is NULL elsewhere): cells in raw order, node numbers
- *  as they were (a node that no cell uses lies on the first used one), facets of the boundary only, by
- *  patch. Its patches are those of the view. Collective. Caller destroys. */
+ *  as they were (a node that no cell uses lies on the first used one), facets of the boundary only. Its
+ *  patches are those of the view. Collective. Caller destroys. */
 pcsim_status pcsim_mesh_gather_geometry(const pcsim_mesh *mesh, pcsim_raw_mesh **raw) PCSIM_NODISCARD;
 /** Owned cell that holds the point, or the nearest by centre over all ranks if none does (then
  *  `*inside` is false). Collective; `*rank` is the owner, `*cell` valid there only. */

@@ -51,6 +51,8 @@ pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_flow_
 /** Borrowed until the next call that may add to them (pcsim_references_compare) or destroy. */
 int pcsim_monitors_quantities(const pcsim_monitors *monitors, const pcsim_quantity **quantities);
 int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **curves);
+/** Set a quantity that something else than a monitor found (the order of a mesh study), or add it. */
+pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) PCSIM_NODISCARD;
 void pcsim_monitors_destroy(pcsim_monitors **monitors);
 
 /** One comparison of `reference:` with the run. */

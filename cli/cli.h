@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file cli.h  Private header of the command line: commands, options, log, session, results. */
+#ifndef PCSIM_CLI_H
+#define PCSIM_CLI_H
+
+#include <pcsim.h>
+#include <stdio.h>
+
+#ifndef PCSIM_VERSION
+#define PCSIM_VERSION "unknown"
+#endif
+
+/** Exit codes that no status stands for. */
+enum { CLI_DONE = 0, CLI_MISSED = 1, CLI_CALL = 2, CLI_NOT_CONVERGED = 3 };
+
+/* -------------------------------------------------------------- commands */
+
+/** What a command gets: its arguments without "pcsim NAME", and the place of its exit code. */
+typedef struct {
+  MPI_Comm comm;
+  int rank, ranks;
+  int exit_code; /**< of a call that succeeded; a failing status has its own */
+} cli;
+
+/** Runs on every rank. A failure is returned, not printed: main agrees on it and prints it once. */
+typedef pcsim_status (*cli_function)(cli *c, int argc, char **argv);
+typedef struct {
+  const char *name;
+  cli_function function;
+  const char *usage; /**< arguments, as help shows them */
+  const char *help;
+} cli_command;
+/** The command table; `*n` gets its length. */
+const cli_command *cli_commands(size_t *n);
+
+pcsim_status cmd_run(cli *c, int argc, char **argv);
+pcsim_status cmd_check(cli *c, int argc, char **argv);
+pcsim_status cmd_new(cli *c, int argc, char **argv);
+pcsim_status cmd_list(cli *c, int argc, char **argv);
+pcsim_status cmd_mesh(cli *c, int argc, char **argv);
+pcsim_status cmd_sample(cli *c, int argc, char **argv);
+pcsim_status cmd_compare(cli *c, int argc, char **argv);
+pcsim_status cmd_report(cli *c, int argc, char **argv);
+pcsim_status cmd_doctor(cli *c, int argc, char **argv);
+pcsim_status cmd_help(cli *c, int argc, char **argv);
+pcsim_status cmd_version(cli *c, int argc, char **argv);
+
+/* --------------------------------------------------------------- options */
+
+typedef enum {
+  CLI_FLAG,   /**< target: bool */
+  CLI_TEXT,   /**< target: const char * (borrowed from argv) */
+  CLI_NUMBER, /**< target: int64_t, at least 0 */
+  CLI_LIST    /**< target: cli_list */
+} cli_option_kind;
+typedef struct {
+  int count;
+  const char *item[64];
+} cli_list;
+typedef struct {
+  const char *name;   /**< "--force" */
+  const char *letter; /**< "-f" or NULL */
+  cli_option_kind kind;
+  void *target;
+} cli_option;
+/** Sort the arguments of `command` into options and words. Between `least` and `most` words are expected;
+ *  `what` names them in messages ("CASE"). Errors: ERR_CASE with the nearest valid option. */
+pcsim_status cli_options_read(const char *command, int argc, char **argv, const cli_option *options, size_t n,
+                              const char *what, int least, int most, const char **words, int *num_words);
+
+/* ------------------------------------------------------------------- log */
+
+typedef enum { CLI_LOG_QUIET, CLI_LOG_LINES } cli_log_mode;
+/** Install the sink on this rank. QUIET: only warnings are shown (on standard error). */
+void cli_log_start(const cli *c, cli_log_mode mode);
+/** Copy every line to `path` (appended to) until cli_log_close. Rank 0. */
+pcsim_status cli_log_open(const char *path);
+void cli_log_close(void);
+/** End a progress line on the terminal so that other output starts on its own line. */
+void cli_log_break(void);
+/** Print a failure's messages on standard error, and its trace where it is an internal error. */
+void cli_print_failure(pcsim_status status);
+
+/* --------------------------------------------------------------- signals */
+
+/** Remember SIGINT and SIGTERM instead of dying; the second one kills. */
+void cli_signals_catch(void);
+/** Signal number that arrived on any rank, or 0. Collective. */
+int cli_signals_any(MPI_Comm comm);
+
+/* --------------------------------------------------------------- session */
+
+/** `output:` of a case, which the command line owns. */
+typedef struct {
+  bool velocity, pressure, vorticity; /**< fields to write */
+  int64_t checkpoint;                 /**< steps between checkpoints; 0: by time (a few seconds) */
+  bool pictures;
+} cli_output;
+/** `study:` of a case. */
+typedef struct {
+  int64_t count; /**< meshes; 0: no study */
+  double ratio;  /**< of sizes of successive meshes */
+} cli_study;
+
+/** A case with all that is made of it, in the order in which it is made. */
+typedef struct {
+  cli *c;
+  pcsim_tree *tree;
+  pcsim_mesh_spec *spec;
+  pcsim_flow_options options;
+  cli_output output;
+  cli_study study;
+  char *text;         /**< the case as completed before there is a mesh */
+  char case_hash[65]; /**< of that text */
+  pcsim_mesh *mesh;
+  char hash[65]; /**< of case_hash and the raw mesh: what a checkpoint is bound to */
+  char *notes;   /**< what the mesh reader changed; rank 0, else "" */
+  pcsim_mesh_quality quality;
+  pcsim_flow_problem *problem;
+  pcsim_monitors *monitors;
+  pcsim_references *references;
+  pcsim_flow_solver *solver;
+} cli_session;
+
+extern const pcsim_key cli_case_keys[];
+extern const size_t cli_num_case_keys;
+extern const pcsim_key cli_output_keys[];
+extern const size_t cli_num_output_keys;
+extern const pcsim_key cli_study_keys[];
+extern const size_t cli_num_study_keys;
+
+/** Read, complete and check everything that needs no mesh. Collective; on failure call cli_session_close. */
+pcsim_status cli_session_read(cli *c, const char *path, const cli_list *sets, cli_session *session);
+/** Make the raw mesh at `path` on rank 0 (factor times the case's sizes) unless `keep` and it is there and
+ * whole; read it, distribute it, take its quality. `msh`: also a Gmsh file, or NULL. Collective. */
+pcsim_status cli_session_mesh(cli_session *session, double factor, const char *path, bool keep,
+                              const char *msh);
+/** Problem, monitors and references on the mesh. Collective. */
+pcsim_status cli_session_problem(cli_session *session);
+/** The case with everything that the mesh has completed, file names made absolute; caller frees. Rank 0. */
+pcsim_status cli_session_text(const cli_session *session, char **text);
+/** Forget what belongs to the mesh (to go on with another), or everything. NULL-safe. */
+void cli_session_drop_mesh(cli_session *session);
+void cli_session_close(cli_session *session);
+/** Open a run folder as a session with its mesh, problem and last state in a solver. Collective. */
+pcsim_status cli_session_open_run(cli *c, const char *folder, cli_session *session);
+
+/* ------------------------------------------------------------ run folder */
+
+typedef struct {
+  bool force, resume;
+} cli_folder_rules;
+typedef enum {
+  CLI_FOLDER_FRESH,      /**< nothing of a run in it */
+  CLI_FOLDER_UNFINISHED, /**< to be continued */
+  CLI_FOLDER_FINISHED    /**< asked to resume what is finished: nothing to do */
+} cli_folder_state;
+/** Apply the rules of the run folder and make it ready. Rank 0 only. `text` is the completed case; a resumed
+ *  run must have the same. Errors: ERR_CASE (may not be touched; case differs), ERR_IO. */
+pcsim_status cli_folder_prepare(const char *folder, const cli_folder_rules *rules, const char *text,
+                                cli_folder_state *state);
+/** Default folder "runs/<case name>" of a case file; caller frees. */
+pcsim_status cli_folder_default(const char *case_path, char **folder);
+/** Write `text`, the case completed by now, as case.yaml; `first` is the completed text before there was a
+ * mesh, which later runs compare theirs with. Rank 0. */
+pcsim_status cli_folder_write_case(const char *folder, const char *first, const char *text);
+/** Hash of the case that the run in a folder began with. Errors: ERR_CASE if it is not a run folder. */
+pcsim_status cli_folder_hash(const char *folder, char hash[65]);
+/** A folder of its own under TMPDIR, for meshes that nobody keeps; removed by cli_temporary_remove. Rank 0.
+ */
+pcsim_status cli_temporary_make(char **folder);
+void cli_temporary_remove(char **folder);
+/** SHA-256 of two pieces in hexadecimal. */
+void cli_hash(const void *a, size_t na, const void *b, size_t nb, char hex[65]);
+
+/* --------------------------------------------------------------- results */
+
+/** summary.json of a run folder; caller frees with pcsim_summary_free. Local. */
+pcsim_status cli_summary_read(const char *folder, pcsim_report **summary);
+/** Exit code that the run ended with. */
+int cli_summary_exit_code(const pcsim_report *summary);
+
+/** A solve that ended, with what the report needs beside the fields. */
+typedef struct {
+  pcsim_flow_result result;
+  const char *status;               /**< as summary.json has it; NULL: stopped by a signal, to be resumed */
+  double wall_seconds, cpu_seconds; /**< earlier parts of a resumed run included; CPU summed over ranks */
+  size_t memory_peak;               /**< summed over ranks */
+  int ranks;
+  char machine[256];
+  pcsim_history *history; /**< rank 0, else NULL */
+  const pcsim_study *study;
+} cli_outcome;
+void cli_outcome_free(cli_outcome *outcome);
+/** Word for summary.json. */
+const char *cli_outcome_name(pcsim_outcome outcome);
+
+typedef struct {
+  bool files, report, summary, pictures;
+} cli_results_wanted;
+/** Field files, pictures, report and, last, the summary. Collective. */
+pcsim_status cli_results_write(cli_session *session, const cli_outcome *outcome,
+                               const pcsim_flow_fields *fields, const char *folder,
+                               cli_results_wanted wanted);
+/** Draw cell values (NULL: the mesh alone) and save them as folder/name. Collective; rank 0 gets the picture.
+ */
+pcsim_status cli_picture(const cli_session *session, const double *values, const double *gradient,
+                         const pcsim_picture_options *options, const char *folder, const char *name,
+                         pcsim_picture **picture);
+/** Processor, cores and ranks of this machine in words. */
+void cli_machine(int ranks, char text[256]);
+
+/* ------------------------------------------------------------- pipeline */
+
+/** A call of `pcsim run`. */
+typedef struct {
+  const char *case_path, *folder; /**< folder NULL: the default */
+  cli_list sets;
+  cli_folder_rules rules;
+  int64_t steps; /**< limit; -1: the case's */
+} cli_run;
+pcsim_status cli_pipeline(cli *c, const cli_run *run);
+
+/** A part of the pipeline: one solve in one folder. */
+typedef struct {
+  const char *folder;
+  double factor; /**< times the case's mesh sizes */
+  bool resume;   /**< go on from the folder's checkpoint where there is one */
+  int64_t steps; /**< limit; -1: the case's */
+} cli_part;
+/** Mesh, problem, solver, march. `outcome` is to be freed also after a failure; `*fields` holds the last
+ * state. Collective. */
+pcsim_status cli_solve(cli_session *session, const cli_part *part, cli_outcome *outcome,
+                       pcsim_flow_fields *fields);
+
+/** Rows of a mesh study as they come, and what follows from them. */
+typedef struct {
+  pcsim_study view;
+  int capacity; /**< meshes */
+  int64_t *cells;
+  double *sizes, *values, *order, *extrapolated, *uncertainty;
+  char (*names)[96];
+} cli_study_table;
+/** Add the next finer mesh of `count`. The first one's quantities are the columns. */
+pcsim_status cli_study_add(cli_study_table *table, int count, int64_t cells, const pcsim_quantity *quantities,
+                           int n);
+/** Orders, extrapolated values and uncertainties. `volume` of the domain, in `dim` dimensions. */
+void cli_study_finish(cli_study_table *table, double volume, int dim);
+void cli_study_free(cli_study_table *table);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file solve.c  One solve in one folder: steps are followed, written down and checkpointed. */
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Places in a checkpoint's scalars after the solver's own. */
+enum { SCALAR_WALL = PCSIM_FLOW_NUM_SCALARS, SCALAR_CPU, SCALAR_SOLVE };
+/* Columns of history.csv before the quantities. */
+static const char *const step_columns[] = {"step",       "residual",   "momentum.x", "momentum.y",
+                                           "momentum.z", "continuity", "cfl",        "linear"};
+enum { NUM_STEP_COLUMNS = sizeof step_columns / sizeof *step_columns };
+/* Seconds between checkpoints where the case names no steps. */
+static const double checkpoint_seconds = 5;
+
+typedef struct {
+  cli_session *s;
+  cli_outcome *outcome;
+  const char *history_path, *checkpoint_path;
+  double *state; /* [num_cells][4] */
+  double *row;   /* [num_columns] */
+  int num_columns;
+  int64_t first, written; /* step the march began with; of the last checkpoint */
+  double written_at;      /* wall clock of the last checkpoint */
+  double began_wall, began_cpu;
+  double earlier[3];      /* wall, CPU and solve seconds before this start */
+  double before_residual; /* of the step before, for the estimate of the time left */
+  double rate;            /* smoothed logarithmic decrease of the residual a step */
+  int stop_signal;
+} march;
+
+const char *cli_outcome_name(pcsim_outcome outcome) {
+  return outcome == PCSIM_OUTCOME_CONVERGED  ? "converged"
+         : outcome == PCSIM_OUTCOME_DIVERGED ? "diverged"
+                                             : "not-converged";
+}
+
+void cli_outcome_free(cli_outcome *outcome) {
+  if (outcome->history && pcsim_history_close(&outcome->history) != PCSIM_OK) pcsim_error_clear();
+}
+
+static double seconds_now(const march *m) { return m->earlier[0] + pcsim_time_wall() - m->began_wall; }
+
+static double cpu_now(const march *m) {
+  double mine = pcsim_time_cpu() - m->began_cpu, all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, m->s->c->comm);
+  return m->earlier[1] + all;
+}
+
+static pcsim_status write_checkpoint(march *m, const pcsim_flow_step *step) {
+  pcsim_checkpoint info = {
+      .step = step->step, .width = 4, .num_cells_global = pcsim_mesh_get(m->s->mesh)->num_cells_global};
+  memcpy(info.case_hash, m->s->hash, sizeof info.case_hash);
+  PCSIM_TRY(pcsim_flow_solver_get_state(m->s->solver, m->state, info.scalars));
+  info.scalars[SCALAR_WALL] = seconds_now(m);
+  info.scalars[SCALAR_CPU] = cpu_now(m);
+  info.scalars[SCALAR_SOLVE] = m->earlier[2] + step->wall_seconds;
+  PCSIM_TRY(pcsim_checkpoint_write(m->s->mesh, &info, m->state, m->checkpoint_path));
+  m->written = step->step;
+  m->written_at = pcsim_time_wall();
+  return PCSIM_OK;
+}
+
+/* The first step tells which quantities there are. Rank 0. */
+static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *quantities, int n) {
+  const char **names = NULL;
+  m->num_columns = NUM_STEP_COLUMNS + n;
+  PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *m->row, &m->row));
+  PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *names, &names));
+  for (int i = 0; i < NUM_STEP_COLUMNS; i++) names[i] = step_columns[i];
+  for (int i = 0; i < n; i++) names[NUM_STEP_COLUMNS + i] = quantities[i].name;
+  pcsim_status status =
+      pcsim_history_open(m->history_path, names, m->num_columns, step > 0 ? step : -1, &m->outcome->history);
+  pcsim_free(&names);
+  return status;
+}
+
+static pcsim_status add_history(march *m, const pcsim_flow_step *step) {
+  const pcsim_quantity *quantities;
+  int n = pcsim_monitors_quantities(m->s->monitors, &quantities);
+  if (!m->outcome->history) PCSIM_TRY(open_history(m, step->step, quantities, n));
+  double *r = m->row;
+  *r++ = (double)step->step;
+  *r++ = step->residual;
+  for (int i = 0; i < 4; i++) *r++ = step->residuals[i];
+  *r++ = step->cfl;
+  *r++ = (double)step->linear_iterations;
+  for (int i = 0; i < n && r < m->row + m->num_columns; i++) *r++ = quantities[i].value;
+  return pcsim_history_add(m->outcome->history, m->row);
+}
+
+/* Residuals of this method fall faster and faster: the mean of the last rates is a safe side guess. */
+static void time_left(march *m, const pcsim_flow_step *step, char text[48]) {
+  double before = m->before_residual, tolerance = m->s->options.tolerance;
+  text[0] = '\0';
+  m->before_residual = step->residual;
+  if (step->step <= m->first || !(before > 0) || !(step->residual > 0)) return;
+  double rate = log(before / step->residual);
+  m->rate = m->rate > 0 && rate > 0 ? 0.5 * (m->rate + rate) : rate;
+  if (!(m->rate > 0.02) || step->residual <= tolerance) return;
+  double steps = ceil(log(step->residual / tolerance) / m->rate);
+  double left = steps * step->wall_seconds / (double)(step->step - m->first);
+  if (left >= 1 && left < 1e6) snprintf(text, 48, ", about %.0f s left", left);
+}
+
+static void log_step(march *m, const pcsim_flow_step *step) {
+  const pcsim_quantity *quantities;
+  char left[48], line[512];
+  int n = pcsim_monitors_quantities(m->s->monitors, &quantities);
+  time_left(m, step, left);
+  int used = snprintf(line, sizeof line, "step %lld: residual %.2e, linear %lld", (long long)step->step,
+                      step->residual, (long long)step->linear_iterations);
+  for (int i = 0; i < n && i < 3 && used < 400; i++)
+    used += snprintf(line + used, sizeof line - (size_t)used, ", %s %.6g", quantities[i].name,
+                     quantities[i].value);
+  pcsim_log(PCSIM_LOG_PROGRESS, "%s%s", line, left);
+}
+
+/* Rank 0's clock decides for all, or they would part. Bit 0: a checkpoint is due; above it: the signal. */
+static int agree_on_due(march *m, int64_t step) {
+  int due = m->s->output.checkpoint > 0 ? step % m->s->output.checkpoint == 0
+                                        : pcsim_time_wall() - m->written_at > checkpoint_seconds;
+  MPI_Bcast(&due, 1, MPI_INT, 0, m->s->c->comm);
+  m->stop_signal = cli_signals_any(m->s->c->comm);
+  return due;
+}
+
+static pcsim_status observe(void *context, const pcsim_flow_step *step) {
+  march *m = context;
+  pcsim_flow_fields fields;
+  PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, &fields));
+  PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, &fields));
+  pcsim_status status = m->s->c->rank == 0 ? add_history(m, step) : PCSIM_OK;
+  PCSIM_TRY(pcsim_status_agree(m->s->c->comm, status));
+  log_step(m, step);
+  bool due = agree_on_due(m, step->step);
+  bool news = step->step > m->written && isfinite(step->residual);
+  if (news && (due || m->stop_signal)) PCSIM_TRY(write_checkpoint(m, step));
+  if (m->stop_signal)
+    PCSIM_FAIL(PCSIM_ERR_ENV, "stopped after step %lld by signal %d", (long long)step->step, m->stop_signal);
+  return PCSIM_OK;
+}
+
+/* State of the folder's checkpoint into the solver; without one the march begins at the start. */
+static pcsim_status load_checkpoint(march *m) {
+  pcsim_checkpoint info = {.width = 4};
+  int there = m->s->c->rank == 0 && pcsim_file_exists(m->checkpoint_path);
+  MPI_Bcast(&there, 1, MPI_INT, 0, m->s->c->comm);
+  if (!there) {
+    pcsim_log(PCSIM_LOG_INFO, "resume: no checkpoint yet; goes on from step 0");
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(pcsim_checkpoint_read(m->s->mesh, m->checkpoint_path, &info, m->state));
+  PCSIM_CHECK(!strcmp(info.case_hash, m->s->hash), PCSIM_ERR_CASE,
+              "%s is of another case or mesh and cannot be resumed; --force starts again",
+              m->checkpoint_path);
+  PCSIM_TRY(pcsim_flow_solver_set_state(m->s->solver, m->state, info.scalars));
+  memcpy(m->earlier, &info.scalars[SCALAR_WALL], sizeof m->earlier);
+  m->first = m->written = info.step;
+  pcsim_log(PCSIM_LOG_INFO, "resume: goes on from step %lld", (long long)info.step);
+  return PCSIM_OK;
+}
+
+static void fill_outcome(march *m, const char *status) {
+  cli_outcome *o = m->outcome;
+  double mine = (double)pcsim_memory_resident_peak(), all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, m->s->c->comm);
+  o->status = status;
+  o->memory_peak = (size_t)all;
+  o->ranks = m->s->c->ranks;
+  o->wall_seconds = seconds_now(m);
+  o->cpu_seconds = cpu_now(m);
+  o->result.seconds += m->earlier[2];
+  cli_machine(o->ranks, o->machine);
+}
+
+static pcsim_status go(march *m, pcsim_flow_fields *fields) {
+  pcsim_flow_result *result = &m->outcome->result;
+  m->written_at = pcsim_time_wall();
+  pcsim_status status = pcsim_flow_solver_run(m->s->solver, observe, m, result);
+  if (m->stop_signal && status != PCSIM_OK) { /* asked for: the run is left unfinished, not failed */
+    pcsim_error_clear();
+    pcsim_log(PCSIM_LOG_INFO,
+              "stopped by signal %d; a checkpoint of step %lld is kept, --resume goes on from it",
+              m->stop_signal, (long long)m->written);
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(status);
+  PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, fields));
+  PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
+  if (m->s->references) PCSIM_TRY(pcsim_references_compare(m->s->references, m->s->monitors, fields));
+  pcsim_flow_step last = {
+      .step = result->steps, .residual = result->residual, .wall_seconds = result->seconds};
+  if (result->outcome != PCSIM_OUTCOME_DIVERGED && result->steps > m->written)
+    PCSIM_TRY(write_checkpoint(m, &last));
+  fill_outcome(m, cli_outcome_name(result->outcome));
+  return PCSIM_OK;
+}
+
+pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcome,
+                       pcsim_flow_fields *fields) {
+  march m = {.s = s,
+             .outcome = outcome,
+             .written = -1,
+             .began_wall = pcsim_time_wall(),
+             .began_cpu = pcsim_time_cpu()};
+  char *raw = NULL, *history = NULL, *checkpoint = NULL, *text = NULL;
+  pcsim_status status = PCSIM_OK;
+  pcsim_flow_options options = s->options;
+  if (part->steps >= 0) options.steps_max = part->steps;
+  *outcome = (cli_outcome){0};
+  PCSIM_GOTO(pcsim_path_join(part->folder, "mesh.raw", &raw), status, done);
+  PCSIM_GOTO(pcsim_path_join(part->folder, "history.csv", &history), status, done);
+  PCSIM_GOTO(pcsim_path_join(part->folder, "checkpoint.h5", &checkpoint), status, done);
+  m.history_path = history;
+  m.checkpoint_path = checkpoint;
+  PCSIM_GOTO(cli_session_mesh(s, part->factor, raw, part->resume, NULL), status, done);
+  PCSIM_GOTO(cli_session_problem(s), status, done);
+  status = s->c->rank == 0 ? cli_session_text(s, &text) : PCSIM_OK;
+  if (s->c->rank == 0 && status == PCSIM_OK) status = cli_folder_write_case(part->folder, s->text, text);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  if (pcsim_flow_problem_get(s->problem)->pressure_free)
+    pcsim_log(PCSIM_LOG_INFO, "no boundary fixes the pressure: its mean is set to zero");
+  PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
+  PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state), status,
+             done);
+  if (part->resume) PCSIM_GOTO(load_checkpoint(&m), status, done);
+  PCSIM_GOTO(go(&m, fields), status, done);
+done:
+  pcsim_free(&m.state);
+  pcsim_free(&m.row);
+  pcsim_free(&text);
+  pcsim_free(&raw);
+  pcsim_free(&history);
+  pcsim_free(&checkpoint);
+  return status;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file study.c  Mesh studies: observed order, extrapolated value, grid convergence index.
+ *
+ *  Celik, Ghia, Roache, Freitas, Coleman, Raad: Procedure for estimation and reporting of uncertainty due to
+ *  discretization in CFD applications, J. Fluids Eng. 130 (2008) 078001. Sizes are (volume/cells)^(1/dim). */
+#include "cli.h"
+
+#include <math.h>
+#include <string.h>
+
+static pcsim_status start(cli_study_table *t, int count, const pcsim_quantity *quantities, int n) {
+  size_t m = (size_t)n;
+  t->capacity = count;
+  PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *t->cells, &t->cells));
+  PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *t->sizes, &t->sizes));
+  PCSIM_TRY(pcsim_alloc((size_t)count * m, sizeof *t->values, &t->values));
+  PCSIM_TRY(pcsim_alloc(m, sizeof *t->order, &t->order));
+  PCSIM_TRY(pcsim_alloc(m, sizeof *t->extrapolated, &t->extrapolated));
+  PCSIM_TRY(pcsim_alloc(m, sizeof *t->uncertainty, &t->uncertainty));
+  PCSIM_TRY(pcsim_alloc(m, sizeof *t->names, &t->names));
+  for (size_t q = 0; q < m; q++) snprintf(t->names[q], sizeof t->names[q], "%s", quantities[q].name);
+  t->view = (pcsim_study){.num_quantities = n,
+                          .ratio = NAN,
+                          .cells = t->cells,
+                          .sizes = t->sizes,
+                          .names = (const char(*)[96])t->names,
+                          .values = t->values,
+                          .order = t->order,
+                          .extrapolated = t->extrapolated,
+                          .uncertainty = t->uncertainty};
+  return PCSIM_OK;
+}
+
+pcsim_status cli_study_add(cli_study_table *t, int count, int64_t cells, const pcsim_quantity *quantities,
+                           int n) {
+  if (!t->capacity) PCSIM_TRY(start(t, count, quantities, n));
+  PCSIM_CHECK(t->view.num_meshes < t->capacity, PCSIM_ERR_INTERNAL, "more meshes than the study has");
+  int row = t->view.num_meshes++;
+  t->cells[row] = cells;
+  for (int q = 0; q < t->view.num_quantities; q++) {
+    double *value = &t->values[row * t->view.num_quantities + q];
+    *value = NAN;
+    for (int i = 0; i < n; i++)
+      if (!strcmp(quantities[i].name, t->names[q])) *value = quantities[i].value;
+  }
+  return PCSIM_OK;
+}
+
+/* Order p of f = f0 + C h^p through three values (coarse, middle, fine), by fixed-point iteration for unequal
+ * ratios r21 = h_middle/h_fine, r32 = h_coarse/h_middle. NaN unless they approach monotonically. */
+static double order_of_three(double coarse, double middle, double fine, double r21, double r32) {
+  double e32 = coarse - middle, e21 = middle - fine;
+  if (!(e32 * e21 > 0) || !(r21 > 1) || !(r32 > 1)) return NAN;
+  double p = fabs(log(e32 / e21)) / log(r21);
+  for (int i = 0; i < 100; i++) {
+    double q = log((pow(r21, p) - 1) / (pow(r32, p) - 1));
+    double next = fabs(log(e32 / e21) + q) / log(r21);
+    if (!isfinite(next)) return NAN;
+    if (fabs(next - p) < 1e-12 * (1 + p)) return next;
+    p = 0.5 * (p + next);
+  }
+  return p;
+}
+
+static void finish_quantity(cli_study_table *t, int q) {
+  int n = t->view.num_meshes, m = t->view.num_quantities;
+  const double *h = t->sizes;
+  double fine = t->values[(n - 1) * m + q], middle = t->values[(n - 2) * m + q];
+  double r21 = h[n - 2] / h[n - 1];
+  t->order[q] = t->extrapolated[q] = t->uncertainty[q] = NAN;
+  /* The limit of an error is known: two meshes are enough. */
+  if (!strncmp(t->names[q], "error.", 6)) {
+    if (fine > 0 && middle > 0) t->order[q] = log(middle / fine) / log(r21);
+    return;
+  }
+  if (n < 3) return;
+  double p = order_of_three(t->values[(n - 3) * m + q], middle, fine, r21, h[n - 3] / h[n - 2]);
+  if (!isfinite(p) || p <= 0) return;
+  t->order[q] = p;
+  t->extrapolated[q] = fine + (fine - middle) / (pow(r21, p) - 1);
+  /* Safety factor 1.25 for three meshes; relative to the finest value. */
+  t->uncertainty[q] = fine != 0 ? 1.25 * fabs((fine - middle) / fine) / (pow(r21, p) - 1) : NAN;
+}
+
+void cli_study_finish(cli_study_table *t, double volume, int dim) {
+  int n = t->view.num_meshes;
+  for (int i = 0; i < n; i++) t->sizes[i] = pow(volume / (double)t->cells[i], 1.0 / dim);
+  if (n < 2) return;
+  t->view.ratio = pow(t->sizes[0] / t->sizes[n - 1], 1.0 / (n - 1));
+  for (int q = 0; q < t->view.num_quantities; q++) finish_quantity(t, q);
+}
+
+void cli_study_free(cli_study_table *t) {
+  pcsim_free(&t->cells);
+  pcsim_free(&t->sizes);
+  pcsim_free(&t->values);
+  pcsim_free(&t->order);
+  pcsim_free(&t->extrapolated);
+  pcsim_free(&t->uncertainty);
+  pcsim_free(&t->names);
+  *t = (cli_study_table){0};
+}
