@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Halo: who sends which cells to whom, and the exchange. Ghosts ascend in global number, so those of one
+ * rank are contiguous and are received in place. */
+#include "fv.h"
+
+#include <string.h>
+
+enum { TAG_LIST = 11, TAG_VALUES };
+
+void pcsim_mesh_halo_free(pcsim_mesh_halo *halo) {
+  pcsim_free(&halo->recv_rank);
+  pcsim_free(&halo->send_rank);
+  pcsim_free(&halo->recv_start);
+  pcsim_free(&halo->send_start);
+  pcsim_free(&halo->send_cell);
+  pcsim_free(&halo->requests);
+  pcsim_free(&halo->buffer);
+}
+
+/* Ranks with a count, and where the cells of each begin. */
+static pcsim_status list_ranks(const int *count, int ranks, int *num, int **rank, int64_t **start) {
+  *num = 0;
+  for (int r = 0; r < ranks; r++) *num += count[r] > 0;
+  PCSIM_TRY(pcsim_alloc((size_t)*num, sizeof **rank, rank));
+  PCSIM_TRY(pcsim_alloc((size_t)*num + 1, sizeof **start, start));
+  int i = 0;
+  for (int r = 0; r < ranks; r++) {
+    if (count[r] == 0) continue;
+    (*rank)[i] = r;
+    (*start)[i + 1] = (*start)[i] + count[r];
+    i++;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status halo_allocate(pcsim_mesh *mesh, const int *recv, const int *send, int64_t **wanted) {
+  pcsim_mesh_halo *halo = mesh->halo;
+  PCSIM_TRY(list_ranks(recv, mesh->ranks, &halo->num_recv, &halo->recv_rank, &halo->recv_start));
+  PCSIM_TRY(list_ranks(send, mesh->ranks, &halo->num_send, &halo->send_rank, &halo->send_start));
+  size_t sends = (size_t)halo->send_start[halo->num_send];
+  PCSIM_TRY(pcsim_alloc(sends, sizeof *halo->send_cell, &halo->send_cell));
+  PCSIM_TRY(pcsim_alloc(sends, sizeof **wanted, wanted));
+  return pcsim_alloc((size_t)(halo->num_recv + halo->num_send), sizeof *halo->requests, &halo->requests);
+}
+
+/* Each rank tells the owners of its ghosts which cells it wants. */
+static pcsim_status swap_lists(pcsim_mesh *mesh, int64_t *wanted) {
+  pcsim_mesh_halo *halo = mesh->halo;
+  int n = 0;
+  for (int i = 0; i < halo->num_send; i++) {
+    int64_t start = halo->send_start[i], count = halo->send_start[i + 1] - start;
+    PCSIM_MPI(MPI_Irecv(wanted + start, (int)count, MPI_INT64_T, halo->send_rank[i], TAG_LIST, mesh->comm,
+                        halo->requests + n++));
+  }
+  for (int i = 0; i < halo->num_recv; i++) {
+    int64_t start = halo->recv_start[i], count = halo->recv_start[i + 1] - start;
+    PCSIM_MPI(MPI_Isend(mesh->part.ghost_global + start, (int)count, MPI_INT64_T, halo->recv_rank[i],
+                        TAG_LIST, mesh->comm, halo->requests + n++));
+  }
+  PCSIM_MPI(MPI_Waitall(n, halo->requests, MPI_STATUSES_IGNORE));
+  for (int64_t i = 0; i < halo->send_start[halo->num_send]; i++)
+    halo->send_cell[i] = (int32_t)(wanted[i] - mesh->part.first_cell);
+  return PCSIM_OK;
+}
+
+static pcsim_status halo_fill(pcsim_mesh *mesh, int *recv, int *send, int64_t **wanted) {
+  const pcsim_mesh_part *part = &mesh->part;
+  int r = 0;
+  for (int64_t i = 0; i < part->num_ghosts; i++) {
+    while (part->ghost_global[i] >= mesh->rank_start[r + 1]) r++;
+    recv[r]++;
+  }
+  PCSIM_MPI(MPI_Alltoall(recv, 1, MPI_INT, send, 1, MPI_INT, mesh->comm));
+  PCSIM_TRY(pcsim_status_agree(mesh->comm, halo_allocate(mesh, recv, send, wanted)));
+  return swap_lists(mesh, *wanted);
+}
+
+pcsim_status pcsim_mesh_halo_make(pcsim_mesh *mesh) {
+  int *counts = NULL;
+  int64_t *wanted = NULL;
+  pcsim_status status = pcsim_alloc(2 * (size_t)mesh->ranks, sizeof *counts, &counts);
+  status = pcsim_status_agree(mesh->comm, status);
+  if (status == PCSIM_OK) status = halo_fill(mesh, counts, counts + mesh->ranks, &wanted);
+  pcsim_free(&counts);
+  pcsim_free(&wanted);
+  return status;
+}
+
+static void pack(const pcsim_mesh_halo *halo, int width, const double *values) {
+  int64_t n = halo->send_start[halo->num_send];
+  if (width == 1) {
+    for (int64_t i = 0; i < n; i++) halo->buffer[i] = values[halo->send_cell[i]];
+    return;
+  }
+  for (int64_t i = 0; i < n; i++)
+    memcpy(halo->buffer + i * width, values + (int64_t)halo->send_cell[i] * width,
+           (size_t)width * sizeof *values);
+}
+
+/* Cells in one message are counted by an int together with the width. */
+static pcsim_status check_width(const pcsim_mesh *mesh, int width) {
+  PCSIM_CHECK(width > 0 && (int64_t)width <= INT32_MAX / (mesh->view.num_cells + mesh->view.num_ghosts + 1),
+              PCSIM_ERR_ARG, "exchange of %d values a cell for %lld cells", width,
+              (long long)(mesh->view.num_cells + mesh->view.num_ghosts));
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) {
+  pcsim_mesh_halo *halo = mesh->halo;
+  if (mesh->ranks == 1) return PCSIM_OK;
+  PCSIM_TRY(check_width(mesh, width));
+  if (width > halo->buffer_width) {
+    PCSIM_TRY(pcsim_realloc((size_t)halo->send_start[halo->num_send], (size_t)width * sizeof *halo->buffer,
+                            &halo->buffer));
+    halo->buffer_width = width;
+  }
+  int n = 0;
+  double *ghosts = values + mesh->view.num_cells * width;
+  for (int i = 0; i < halo->num_recv; i++) {
+    int64_t start = halo->recv_start[i], count = halo->recv_start[i + 1] - start;
+    PCSIM_MPI(MPI_Irecv(ghosts + start * width, (int)(count * width), MPI_DOUBLE, halo->recv_rank[i],
+                        TAG_VALUES, mesh->comm, halo->requests + n++));
+  }
+  pack(halo, width, values);
+  for (int i = 0; i < halo->num_send; i++) {
+    int64_t start = halo->send_start[i], count = halo->send_start[i + 1] - start;
+    PCSIM_MPI(MPI_Isend(halo->buffer + start * width, (int)(count * width), MPI_DOUBLE, halo->send_rank[i],
+                        TAG_VALUES, mesh->comm, halo->requests + n++));
+  }
+  PCSIM_MPI(MPI_Waitall(n, halo->requests, MPI_STATUSES_IGNORE));
+  return PCSIM_OK;
+}

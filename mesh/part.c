@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each rank gets of the raw mesh: its cells, the ghosts around them, and what lies across each face. */
+#include "fv.h"
+
+#include <string.h>
+
+enum { TAG_COUNTS = 1, TAG_ARRAYS };
+
+/* ---------------------------------------------------------------- ghosts */
+
+enum { NODE_UNUSED = -1, NODE_SHARED = -2 };
+
+/* Ranks around each node that cells of several ranks use. */
+typedef struct {
+  int32_t *owner; /* [num_nodes] the one rank, NODE_UNUSED, or NODE_SHARED - place in `start` */
+  int64_t num_shared;
+  int64_t *start; /* [num_shared + 1] */
+  int32_t *rank;
+} shared_nodes;
+
+static void shared_free(shared_nodes *shared) {
+  pcsim_free(&shared->owner);
+  pcsim_free(&shared->start);
+  pcsim_free(&shared->rank);
+}
+
+static void shared_mark(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                        shared_nodes *shared) {
+  for (int64_t i = 0; i < raw->num_nodes; i++) shared->owner[i] = NODE_UNUSED;
+  for (int r = 0; r < ranks; r++)
+    for (int64_t g = order->rank_start[r]; g < order->rank_start[r + 1]; g++) {
+      int64_t c = order->raw_of_global[g];
+      for (int64_t i = raw->cell_start[c]; i < raw->cell_start[c + 1]; i++) {
+        int32_t *owner = shared->owner + raw->cell_nodes[i];
+        if (*owner == NODE_UNUSED) *owner = r;
+        else if (*owner >= 0 && *owner != r) *owner = (int32_t)(NODE_SHARED - shared->num_shared++);
+      }
+    }
+}
+
+/* One pass counts, one fills; cells come by rank, so a rank is new to a node if it is not its last one. */
+static void shared_pass(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                        shared_nodes *shared, int32_t *last, bool fill) {
+  for (int64_t s = 0; s < shared->num_shared; s++) last[s] = -1;
+  for (int r = 0; r < ranks; r++)
+    for (int64_t g = order->rank_start[r]; g < order->rank_start[r + 1]; g++) {
+      int64_t c = order->raw_of_global[g];
+      for (int64_t i = raw->cell_start[c]; i < raw->cell_start[c + 1]; i++) {
+        int64_t s = NODE_SHARED - (int64_t)shared->owner[raw->cell_nodes[i]];
+        if (s < 0 || last[s] == r) continue;
+        last[s] = r;
+        if (fill) shared->rank[shared->start[s]++] = r;
+        else shared->start[s + 1]++;
+      }
+    }
+}
+
+static pcsim_status shared_find(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                                shared_nodes *shared) {
+  int32_t *last = NULL;
+  pcsim_status status = PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *shared->owner, &shared->owner));
+  shared_mark(raw, order, ranks, shared);
+  size_t n = (size_t)shared->num_shared;
+  PCSIM_TRY(pcsim_alloc(n + 1, sizeof *shared->start, &shared->start));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *last, &last));
+  shared_pass(raw, order, ranks, shared, last, false);
+  for (size_t s = 0; s < n; s++) shared->start[s + 1] += shared->start[s];
+  PCSIM_GOTO(pcsim_alloc((size_t)shared->start[n], sizeof *shared->rank, &shared->rank), status, done);
+  shared_pass(raw, order, ranks, shared, last, true);
+  memmove(shared->start + 1, shared->start, n * sizeof *shared->start);
+  shared->start[0] = 0;
+done:
+  pcsim_free(&last);
+  return status;
+}
+
+/* One pass counts the ghosts of each rank, one lists them. */
+static void ghosts_pass(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                        const shared_nodes *shared, int64_t *last, pcsim_mesh_ghosts *ghosts, bool fill) {
+  for (int r = 0; r < ranks; r++) last[r] = -1;
+  for (int own = 0; own < ranks; own++)
+    for (int64_t g = order->rank_start[own]; g < order->rank_start[own + 1]; g++) {
+      int64_t c = order->raw_of_global[g];
+      for (int64_t i = raw->cell_start[c]; i < raw->cell_start[c + 1]; i++) {
+        int64_t s = NODE_SHARED - (int64_t)shared->owner[raw->cell_nodes[i]];
+        if (s < 0) continue;
+        for (int64_t k = shared->start[s]; k < shared->start[s + 1]; k++) {
+          int r = shared->rank[k];
+          if (r == own || last[r] == g) continue;
+          last[r] = g;
+          if (fill) ghosts->cell[ghosts->start[r]++] = (int32_t)g;
+          else ghosts->start[r + 1]++;
+        }
+      }
+    }
+}
+
+pcsim_status pcsim_mesh_ghosts_find(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                                    pcsim_mesh_ghosts *ghosts) {
+  *ghosts = (pcsim_mesh_ghosts){0};
+  shared_nodes shared = {0};
+  int64_t *last = NULL;
+  pcsim_status status = PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)ranks + 1, sizeof *ghosts->start, &ghosts->start));
+  if (ranks == 1) return PCSIM_OK;
+  PCSIM_GOTO(shared_find(raw, order, ranks, &shared), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)ranks, sizeof *last, &last), status, done);
+  ghosts_pass(raw, order, ranks, &shared, last, ghosts, false);
+  for (int r = 0; r < ranks; r++) ghosts->start[r + 1] += ghosts->start[r];
+  PCSIM_GOTO(pcsim_alloc((size_t)ghosts->start[ranks], sizeof *ghosts->cell, &ghosts->cell), status, done);
+  ghosts_pass(raw, order, ranks, &shared, last, ghosts, true);
+  memmove(ghosts->start + 1, ghosts->start, (size_t)ranks * sizeof *ghosts->start);
+  ghosts->start[0] = 0;
+done:
+  shared_free(&shared);
+  pcsim_free(&last);
+  if (status != PCSIM_OK) {
+    pcsim_free(&ghosts->start);
+    pcsim_free(&ghosts->cell);
+  }
+  return status;
+}
+
+/* ----------------------------------------------------------------- parts */
+
+void pcsim_mesh_part_free(pcsim_mesh_part *part) {
+  pcsim_free(&part->cell_type);
+  pcsim_free(&part->cell_region);
+  pcsim_free(&part->cell_original);
+  pcsim_free(&part->cell_node);
+  pcsim_free(&part->link);
+  pcsim_free(&part->ghost_global);
+  pcsim_free(&part->node);
+  pcsim_free(&part->node_global);
+}
+
+/* Every array of a part: one table for allocating, sending and receiving. */
+enum { NUM_ARRAYS = 8 };
+typedef struct {
+  void *pointer; /* address of the array's pointer */
+  size_t count, size;
+} part_array;
+
+static void part_arrays(pcsim_mesh_part *part, part_array arrays[NUM_ARRAYS]) {
+  size_t cells = (size_t)(part->num_cells + part->num_ghosts), nodes = (size_t)part->num_nodes_all;
+  arrays[0] = (part_array){&part->cell_type, cells, sizeof *part->cell_type};
+  arrays[1] = (part_array){&part->cell_region, cells, sizeof *part->cell_region};
+  arrays[2] = (part_array){&part->cell_original, cells, sizeof *part->cell_original};
+  arrays[3] = (part_array){&part->cell_node, (size_t)part->num_cell_nodes, sizeof *part->cell_node};
+  arrays[4] = (part_array){&part->link, (size_t)part->num_links, sizeof *part->link};
+  arrays[5] = (part_array){&part->ghost_global, (size_t)part->num_ghosts, sizeof *part->ghost_global};
+  arrays[6] = (part_array){&part->node, nodes, 3 * sizeof *part->node};
+  arrays[7] = (part_array){&part->node_global, nodes, sizeof *part->node_global};
+}
+
+/* The pointers have different types: copy their bytes. */
+static void *array_data(const part_array *array) {
+  void *data;
+  memcpy(&data, array->pointer, sizeof data);
+  return data;
+}
+
+static pcsim_status part_allocate(pcsim_mesh_part *part) {
+  part_array arrays[NUM_ARRAYS];
+  part_arrays(part, arrays);
+  for (int i = 0; i < NUM_ARRAYS; i++)
+    PCSIM_TRY(pcsim_alloc(arrays[i].count, arrays[i].size, arrays[i].pointer));
+  return PCSIM_OK;
+}
+
+typedef struct {
+  const pcsim_mesh_links *links;
+  const pcsim_mesh_order *order;
+  const pcsim_mesh_ghosts *ghosts;
+  const int32_t *patch_map;
+  int32_t *local; /* [raw nodes] local number + 1, 0 when not met */
+} cutter;
+
+static int64_t part_cell(const cutter *cut, const pcsim_mesh_part *part, int rank, int64_t i) {
+  int64_t global = i < part->num_cells ? part->first_cell + i
+                                       : cut->ghosts->cell[cut->ghosts->start[rank] + i - part->num_cells];
+  return cut->order->raw_of_global[global];
+}
+
+/* Counts, and local node numbers in the order of first use. */
+static void part_count(cutter *cut, int rank, pcsim_mesh_part *part) {
+  const pcsim_raw_mesh *raw = cut->links->raw;
+  part->first_cell = cut->order->rank_start[rank];
+  part->num_cells = cut->order->rank_start[rank + 1] - part->first_cell;
+  part->num_ghosts = cut->ghosts->start[rank + 1] - cut->ghosts->start[rank];
+  int32_t met = 0;
+  for (int64_t i = 0; i < part->num_cells + part->num_ghosts; i++) {
+    int64_t c = part_cell(cut, part, rank, i);
+    if (i == part->num_cells) part->num_nodes = met;
+    part->num_cell_nodes += raw->cell_start[c + 1] - raw->cell_start[c];
+    if (i < part->num_cells) part->num_links += pcsim_cell_shapes[raw->cell_type[c]].num_faces;
+    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++)
+      if (cut->local[raw->cell_nodes[k]] == 0) cut->local[raw->cell_nodes[k]] = ++met;
+  }
+  if (part->num_ghosts == 0) part->num_nodes = met;
+  part->num_nodes_all = met;
+}
+
+static void part_fill(cutter *cut, int rank, pcsim_mesh_part *part) {
+  const pcsim_raw_mesh *raw = cut->links->raw;
+  int64_t place = 0, link_place = 0;
+  for (int64_t i = 0; i < part->num_cells + part->num_ghosts; i++) {
+    int64_t c = part_cell(cut, part, rank, i);
+    part->cell_type[i] = raw->cell_type[c];
+    part->cell_region[i] = raw->cell_region[c];
+    part->cell_original[i] = c;
+    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++) {
+      int32_t node = raw->cell_nodes[k], local = cut->local[node] - 1;
+      part->cell_node[place++] = local;
+      part->node_global[local] = node;
+    }
+    if (i >= part->num_cells) continue;
+    for (int64_t h = cut->links->half_start[c]; h < cut->links->half_start[c + 1]; h++) {
+      int32_t link = cut->links->link[h];
+      part->link[link_place++] = link >= 0 ? cut->order->global_of_raw[link] : -1 - cut->patch_map[-1 - link];
+    }
+  }
+  for (int64_t i = 0; i < part->num_ghosts; i++)
+    part->ghost_global[i] = cut->ghosts->cell[cut->ghosts->start[rank] + i];
+  for (int64_t i = 0; i < part->num_nodes_all; i++) {
+    memcpy(part->node + 3 * i, raw->nodes + 3 * part->node_global[i], 3 * sizeof *part->node);
+    cut->local[part->node_global[i]] = 0;
+  }
+}
+
+static pcsim_status part_cut(cutter *cut, int rank, pcsim_mesh_part *part) {
+  *part = (pcsim_mesh_part){0};
+  part_count(cut, rank, part);
+  pcsim_status status = part_allocate(part);
+  if (status != PCSIM_OK) {
+    pcsim_mesh_part_free(part);
+    return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
+  }
+  part_fill(cut, rank, part);
+  return PCSIM_OK;
+}
+
+enum { NUM_COUNTS = 7 };
+/* The first message of a part; a negative number of cells says that rank 0 has failed. */
+static pcsim_status part_send(MPI_Comm comm, int rank, pcsim_mesh_part *part) {
+  int64_t counts[NUM_COUNTS] = {part->num_cells,     part->num_ghosts,     part->first_cell, part->num_nodes,
+                                part->num_nodes_all, part->num_cell_nodes, part->num_links};
+  part_array arrays[NUM_ARRAYS];
+  part_arrays(part, arrays);
+  PCSIM_MPI(MPI_Send(counts, NUM_COUNTS, MPI_INT64_T, rank, TAG_COUNTS, comm));
+  int ready = 0;
+  PCSIM_MPI(MPI_Recv(&ready, 1, MPI_INT, rank, TAG_COUNTS, comm, MPI_STATUS_IGNORE));
+  for (int i = 0; i < NUM_ARRAYS && ready; i++)
+    PCSIM_TRY(
+        pcsim_mesh_send(array_data(arrays + i), arrays[i].count * arrays[i].size, rank, TAG_ARRAYS, comm));
+  return PCSIM_OK;
+}
+
+static pcsim_status part_receive(MPI_Comm comm, pcsim_mesh_part *part) {
+  int64_t counts[NUM_COUNTS];
+  *part = (pcsim_mesh_part){0};
+  PCSIM_MPI(MPI_Recv(counts, NUM_COUNTS, MPI_INT64_T, 0, TAG_COUNTS, comm, MPI_STATUS_IGNORE));
+  if (counts[0] < 0) return PCSIM_OK; /* rank 0 reports it */
+  part->num_cells = counts[0];
+  part->num_ghosts = counts[1];
+  part->first_cell = counts[2];
+  part->num_nodes = counts[3];
+  part->num_nodes_all = counts[4];
+  part->num_cell_nodes = counts[5];
+  part->num_links = counts[6];
+  pcsim_status status = part_allocate(part);
+  int ready = status == PCSIM_OK;
+  PCSIM_MPI(MPI_Send(&ready, 1, MPI_INT, 0, TAG_COUNTS, comm));
+  PCSIM_TRY(status);
+  part_array arrays[NUM_ARRAYS];
+  part_arrays(part, arrays);
+  for (int i = 0; i < NUM_ARRAYS; i++)
+    PCSIM_TRY(
+        pcsim_mesh_receive(array_data(arrays + i), arrays[i].count * arrays[i].size, 0, TAG_ARRAYS, comm));
+  return PCSIM_OK;
+}
+
+/* Rank 0: cut and send, its own part last, so that no two others are in memory beside it. */
+static pcsim_status part_hand_out(MPI_Comm comm, int ranks, cutter *cut, pcsim_mesh_part *own) {
+  pcsim_status status = PCSIM_OK;
+  PCSIM_GOTO(pcsim_alloc((size_t)cut->links->raw->num_nodes, sizeof *cut->local, &cut->local), status, done);
+done:
+  for (int r = 1; r < ranks; r++) {
+    pcsim_mesh_part part = {0};
+    if (status == PCSIM_OK) status = part_cut(cut, r, &part);
+    if (status == PCSIM_OK) {
+      status = part_send(comm, r, &part);
+    } else {
+      int64_t counts[NUM_COUNTS] = {-1};
+      PCSIM_MPI(MPI_Send(counts, NUM_COUNTS, MPI_INT64_T, r, TAG_COUNTS, comm));
+    }
+    pcsim_mesh_part_free(&part);
+  }
+  if (status == PCSIM_OK) status = part_cut(cut, 0, own);
+  pcsim_free(&cut->local);
+  return status;
+}
+
+pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_links *links,
+                                        const pcsim_mesh_order *order, const pcsim_mesh_ghosts *ghosts,
+                                        const int32_t *patch_map, pcsim_mesh_part *part) {
+  int rank, ranks;
+  PCSIM_MPI(MPI_Comm_rank(comm, &rank));
+  PCSIM_MPI(MPI_Comm_size(comm, &ranks));
+  cutter cut = {links, order, ghosts, patch_map, NULL};
+  pcsim_status status = rank == 0 ? part_hand_out(comm, ranks, &cut, part) : part_receive(comm, part);
+  return pcsim_status_agree(comm, status);
+}
