@@ -21,8 +21,8 @@ pcsim_status sampler_create(const pcsim_mesh *mesh, const int *patch_kind, sampl
 void sampler_destroy(sampler **samples);
 /** Add a point (the same on every rank); `direction` is a unit vector along which the local cell spacing is
  *  wanted, or NULL; `place` is where a problem with the point is reported. */
-pcsim_status sampler_add(sampler *samples, const double point[3], const double *direction, const pcsim_node *place)
-    PCSIM_NODISCARD;
+pcsim_status sampler_add(sampler *samples, const double point[3], const double *direction,
+                         const pcsim_node *place) PCSIM_NODISCARD;
 int64_t sampler_num_points(const sampler *samples);
 const double *sampler_point(const sampler *samples, int64_t i);
 /** Find cells and weights; points outside the mesh are problems. Collective. */
@@ -67,12 +67,12 @@ typedef struct {
 
 struct monitor {
   const monitor_kind *kind;
-  const char *name;       /**< borrowed from the tree */
+  const char *name; /**< borrowed from the tree */
   pcsim_node *node;
   int first_quantity, num_quantities;
-  int first_curve;        /**< -1: none */
+  int first_curve; /**< -1: none */
   int64_t first_point, num_points;
-  void *data;             /**< the kind's own, one block */
+  void *data; /**< the kind's own, one block */
 };
 
 struct pcsim_monitors {
@@ -88,21 +88,22 @@ struct pcsim_monitors {
   sampler *samples;
 };
 
-extern const monitor_kind monitor_forces, monitor_flow_rate;                             /* monitor_forces.c */
-extern const monitor_kind monitor_wall_shear, monitor_reattachment;                      /* monitor_walls.c */
-extern const monitor_kind monitor_pressure_difference, monitor_probe, monitor_line;      /* monitor_points.c */
-extern const monitor_kind monitor_extremum;                                              /* monitor_extremum.c */
+extern const monitor_kind monitor_forces, monitor_flow_rate;                        /* monitor_forces.c */
+extern const monitor_kind monitor_wall_shear, monitor_reattachment;                 /* monitor_walls.c */
+extern const monitor_kind monitor_pressure_difference, monitor_probe, monitor_line; /* monitor_points.c */
+extern const monitor_kind monitor_extremum;                                         /* monitor_extremum.c */
 
 /** Declare the next quantity "NAME" + suffix (printf style), NaN until evaluated. */
-pcsim_status monitor_add_quantity(pcsim_monitors *monitors, monitor *m, const char *unit, const char *fmt, ...)
-    PCSIM_PRINTF(4, 5) PCSIM_NODISCARD;
+pcsim_status monitor_add_quantity(pcsim_monitors *monitors, monitor *m, const char *unit, const char *fmt,
+                                  ...) PCSIM_PRINTF(4, 5) PCSIM_NODISCARD;
 /** Set quantity i of a monitor. */
 void monitor_set(pcsim_monitors *monitors, const monitor *m, int i, double value);
 /** Append a quantity or set it if it exists (m NULL in monitor_add_quantity's sense). */
-pcsim_status monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) PCSIM_NODISCARD;
+pcsim_status monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
+                          double value) PCSIM_NODISCARD;
 /** Append a curve with columns separated by blanks ("s x y u"). The name is copied. */
-pcsim_status monitors_add_curve(pcsim_monitors *monitors, const char *name, const char *columns, int64_t num_rows,
-                                int *index) PCSIM_NODISCARD;
+pcsim_status monitors_add_curve(pcsim_monitors *monitors, const char *name, const char *columns,
+                                int64_t num_rows, int *index) PCSIM_NODISCARD;
 
 /* Readers shared by the kinds; each records problems and returns false then. */
 
@@ -111,8 +112,8 @@ bool monitor_read_on(pcsim_tree *tree, const pcsim_monitors *monitors, const mon
 /** A point of the mesh's dimension from a node. */
 bool monitor_read_point(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_node *node, double point[3]);
 /** A vector key of the mesh's dimension; absent: false without problem. */
-bool monitor_read_vector(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *node, const char *key,
-                         double vector[3]);
+bool monitor_read_vector(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *node,
+                         const char *key, double vector[3]);
 /** Scale to length one; a problem at `key` where it is zero. */
 bool monitor_unit_vector(pcsim_tree *tree, const pcsim_node *node, const char *key, double vector[3]);
 bool monitor_is_root(const pcsim_monitors *monitors);

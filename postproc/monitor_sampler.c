@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values of velocity and pressure at points: see monitor.h. */
+#include "monitor.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* A fit whose weights sum to more than this in absolute value makes too much of noise. */
+static const double noise_max = 3.0;
+
+/* A boundary face as a datum: centre, then whether velocity and pressure are given on it. */
+enum { FACE_X, FACE_Y, FACE_Z, FACE_GIVES_VELOCITY, FACE_GIVES_PRESSURE, FACE_WIDTH };
+
+typedef struct {
+  int32_t index;                               /* cell, or face of the pool */
+  double velocity, pressure;                   /* weights of the values */
+  double velocity_slope[3], pressure_slope[3]; /* weights of the gradients; cells only */
+} entry;
+
+typedef struct {
+  int64_t point;
+  int64_t first_cell, first_face; /* into cells and faces; the next stencil's are the ends */
+} stencil;
+
+/* Boundary faces of ghost cells that stencils reach, fetched from their owners. */
+typedef struct {
+  int ranks;
+  int *send_count, *send_start, *receive_count, *receive_start; /* [ranks] in faces */
+  int32_t *send_face;                                           /* boundary faces (from 0) to send */
+  int64_t num_send, num_receive;
+  double *send_buffer, *receive_buffer; /* [][FACE_WIDTH] */
+} face_halo;
+
+struct sampler {
+  const pcsim_mesh *mesh;
+  const int *patch_kind;
+  int64_t num_points, capacity;
+  double *point, *direction; /* [num_points][3] */
+  const pcsim_node **place;
+  double *spacing, *value; /* [num_points], [num_points][NUM_SAMPLES] */
+  int64_t num_stencils, num_cells, num_faces;
+  stencil *stencils; /* [num_stencils + 1] */
+  entry *cells, *faces;
+  face_halo halo;
+  /* Faces of each local cell: owned ones into the boundary faces, ghosts into the halo. Set-up only. */
+  int64_t *face_start; /* [num_cells + num_ghosts + 1] */
+  int32_t *face_of;    /* pool index: local boundary face, or num boundary faces + place in the halo */
+  double *face_data;   /* [pool][FACE_WIDTH] */
+};
+
+static int64_t num_boundary(const pcsim_mesh_view *mesh) {
+  return mesh->num_faces - mesh->num_interior_faces;
+}
+
+/* --------------------------------------------------------------- life and points */
+
+pcsim_status sampler_create(const pcsim_mesh *mesh, const int *patch_kind, sampler **made) {
+  PCSIM_TRY(pcsim_alloc(1, sizeof **made, made));
+  (*made)->mesh = mesh;
+  (*made)->patch_kind = patch_kind;
+  return PCSIM_OK;
+}
+
+static void free_setup(sampler *s) {
+  pcsim_free(&s->face_start);
+  pcsim_free(&s->face_of);
+  pcsim_free(&s->face_data);
+}
+
+void sampler_destroy(sampler **samples) {
+  if (!samples || !*samples) return;
+  sampler *s = *samples;
+  free_setup(s);
+  pcsim_free(&s->point);
+  pcsim_free(&s->direction);
+  pcsim_free(&s->place);
+  pcsim_free(&s->spacing);
+  pcsim_free(&s->value);
+  pcsim_free(&s->stencils);
+  pcsim_free(&s->cells);
+  pcsim_free(&s->faces);
+  pcsim_free(&s->halo.send_count);
+  pcsim_free(&s->halo.send_start);
+  pcsim_free(&s->halo.receive_count);
+  pcsim_free(&s->halo.receive_start);
+  pcsim_free(&s->halo.send_face);
+  pcsim_free(&s->halo.send_buffer);
+  pcsim_free(&s->halo.receive_buffer);
+  pcsim_free(samples);
+}
+
+pcsim_status sampler_add(sampler *s, const double point[3], const double *direction,
+                         const pcsim_node *place) {
+  if (s->num_points == s->capacity) {
+    int64_t capacity = s->capacity ? 2 * s->capacity : 64;
+    PCSIM_TRY(pcsim_realloc(3 * (size_t)capacity, sizeof(double), &s->point));
+    PCSIM_TRY(pcsim_realloc(3 * (size_t)capacity, sizeof(double), &s->direction));
+    PCSIM_TRY(pcsim_realloc((size_t)capacity, sizeof *s->place, &s->place));
+    s->capacity = capacity;
+  }
+  for (int i = 0; i < 3; ++i) {
+    s->point[3 * s->num_points + i] = point[i];
+    s->direction[3 * s->num_points + i] = direction ? direction[i] : 0.0;
+  }
+  s->place[s->num_points++] = place;
+  return PCSIM_OK;
+}
+
+int64_t sampler_num_points(const sampler *s) { return s->num_points; }
+const double *sampler_point(const sampler *s, int64_t i) { return s->point + 3 * i; }
+double sampler_spacing(const sampler *s, int64_t i) { return s->spacing[i]; }
+const double *sampler_values(const sampler *s, int64_t i) { return s->value + NUM_SAMPLES * i; }
+
+/* -------------------------------------------------------------- finding the cells */
+
+/* The cell that holds a point. Points on faces and nodes are common (centre lines of lattices), and which of
+ * the cells there is found would depend on the partition: the search is for a place next to the point, off
+ * every face, on one side or, at the far boundary, on the other. */
+static pcsim_status find_cell(const sampler *s, const double point[3], double size, int *rank, int64_t *cell,
+                              bool *inside) {
+  static const double aside[3] = {0.8191, 0.4677, 0.3313};
+  int dim = pcsim_mesh_get(s->mesh)->dim;
+  for (int side = 1; side >= -1; side -= 2) {
+    double next[3];
+    for (int i = 0; i < 3; ++i) next[i] = point[i] + (i < dim ? side * 1e-7 * size * aside[i] : 0.0);
+    PCSIM_TRY(pcsim_mesh_locate(s->mesh, next, rank, cell, inside));
+    if (*inside) return PCSIM_OK;
+  }
+  return PCSIM_OK;
+}
+
+static double domain_size(const sampler *s) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  double high[6] = {-DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX}, size = 0.0;
+  for (int64_t k = 0; k < mesh->num_nodes; ++k)
+    for (int i = 0; i < 3; ++i) {
+      high[i] = fmax(high[i], mesh->node[3 * k + i]);
+      high[3 + i] = fmax(high[3 + i], -mesh->node[3 * k + i]);
+    }
+  MPI_Allreduce(MPI_IN_PLACE, high, 6, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(s->mesh));
+  for (int i = 0; i < 3; ++i) size = fmax(size, high[i] + high[3 + i]);
+  return size;
+}
+
+/* How far a point outside may lie from the centre of its cell: on a curved wall it lies a sagitta off the
+ * polygon, never more than the cell is long. */
+static bool close_enough(const pcsim_mesh_view *mesh, int64_t cell, const double point[3]) {
+  double reach = 0.0, off = 0.0;
+  const double *centre = mesh->cell_centre + 3 * cell;
+  for (int64_t k = mesh->cell_node_start[cell]; k < mesh->cell_node_start[cell + 1]; ++k) {
+    double d = 0.0;
+    for (int i = 0; i < 3; ++i) d += pow(mesh->node[3 * mesh->cell_node[k] + i] - centre[i], 2);
+    reach = fmax(reach, d);
+  }
+  for (int i = 0; i < 3; ++i) off += pow(point[i] - centre[i], 2);
+  return sqrt(off) <= 1.25 * sqrt(reach);
+}
+
+/* Cell of every point; `cell[i]` is -1 on ranks that do not own it. */
+static pcsim_status find_cells(sampler *s, pcsim_tree *tree, int64_t *cell) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
+  double size = domain_size(s);
+  int self = 0;
+  MPI_Comm_rank(comm, &self);
+  for (int64_t i = 0; i < s->num_points; ++i) {
+    int rank = 0, close = 1;
+    bool inside = false;
+    int64_t found = -1;
+    PCSIM_TRY(find_cell(s, s->point + 3 * i, size, &rank, &found, &inside));
+    cell[i] = rank == self ? found : -1;
+    if (inside) continue;
+    if (rank == self) close = close_enough(mesh, found, s->point + 3 * i);
+    MPI_Bcast(&close, 1, MPI_INT, rank, comm);
+    if (close) continue;
+    double centre[3] = {0, 0, 0};
+    if (rank == self) memcpy(centre, mesh->cell_centre + 3 * found, sizeof centre);
+    MPI_Bcast(centre, 3, MPI_DOUBLE, rank, comm);
+    const double *x = s->point + 3 * i;
+    if (mesh->dim == 2)
+      pcsim_tree_problem(tree, s->place[i],
+                         "the point (%g, %g) lies outside the mesh; the nearest cell is at (%g, %g)", x[0],
+                         x[1], centre[0], centre[1]);
+    else
+      pcsim_tree_problem(tree, s->place[i],
+                         "the point (%g, %g, %g) lies outside the mesh; the nearest cell is at (%g, %g, %g)",
+                         x[0], x[1], x[2], centre[0], centre[1], centre[2]);
+    while (i + 1 < s->num_points && s->place[i + 1] == s->place[i]) cell[++i] = -1; /* one problem a line */
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------ boundary faces of cells */
+
+static void describe_face(const sampler *s, int64_t boundary, double *data) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  int64_t face = mesh->num_interior_faces + boundary;
+  int patch = 0;
+  while (face >= mesh->patch_start[patch + 1]) ++patch;
+  int kind = s->patch_kind[patch];
+  memcpy(data, mesh->face_centre + 3 * face, 3 * sizeof(double));
+  data[FACE_GIVES_VELOCITY] = kind == PCSIM_FLOW_VELOCITY || kind == PCSIM_FLOW_WALL;
+  data[FACE_GIVES_PRESSURE] = kind == PCSIM_FLOW_PRESSURE;
+}
+
+static pcsim_status exchange_faces(face_halo *halo, MPI_Comm comm, int width) {
+  for (int r = 0; r < halo->ranks; ++r) {
+    halo->send_count[r] *= width, halo->send_start[r] *= width;
+    halo->receive_count[r] *= width, halo->receive_start[r] *= width;
+  }
+  int code = MPI_Alltoallv(halo->send_buffer, halo->send_count, halo->send_start, MPI_DOUBLE,
+                           halo->receive_buffer, halo->receive_count, halo->receive_start, MPI_DOUBLE, comm);
+  for (int r = 0; r < halo->ranks; ++r) {
+    halo->send_count[r] /= width, halo->send_start[r] /= width;
+    halo->receive_count[r] /= width, halo->receive_start[r] /= width;
+  }
+  PCSIM_CHECK(code == MPI_SUCCESS, PCSIM_ERR_LIBRARY, "MPI_Alltoallv failed (code %d)", code);
+  return PCSIM_OK;
+}
+
+/* Number of owned cells' boundary faces, counted into start[cell + 1], then summed. */
+static pcsim_status count_owned_faces(sampler *s) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  int64_t n = mesh->num_cells + mesh->num_ghosts;
+  PCSIM_TRY(pcsim_alloc((size_t)n + 1, sizeof *s->face_start, &s->face_start));
+  for (int64_t f = mesh->num_interior_faces; f < mesh->num_faces; ++f) ++s->face_start[mesh->owner[f] + 1];
+  return PCSIM_OK;
+}
+
+typedef struct {
+  int *count, *start, *back_count, *back_start; /* [ranks] requests sent to and received from each rank */
+  int64_t *wanted, *asked;                      /* global cells that this rank wants; that others ask for */
+  int32_t *ghost;                               /* [wanted] local number */
+  int *num_faces_asked, *num_faces_wanted;      /* answers: boundary faces of each */
+  int num_wanted, num_asked;
+} request;
+
+static void request_free(request *q) {
+  pcsim_free(&q->count);
+  pcsim_free(&q->start);
+  pcsim_free(&q->back_count);
+  pcsim_free(&q->back_start);
+  pcsim_free(&q->wanted);
+  pcsim_free(&q->asked);
+  pcsim_free(&q->ghost);
+  pcsim_free(&q->num_faces_asked);
+  pcsim_free(&q->num_faces_wanted);
+}
+
+/* Ghost cells that the stencils reach, by owner (ghosts ascend by global number, hence by rank). */
+static pcsim_status collect_wanted(const sampler *s, const int64_t *cell, request *q, int ranks) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  bool *marked = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)mesh->num_ghosts, sizeof *marked, &marked));
+  for (int64_t i = 0; i < s->num_points; ++i) {
+    if (cell[i] < 0) continue;
+    for (int64_t k = mesh->near_start[cell[i]]; k < mesh->near_start[cell[i] + 1]; ++k)
+      if (mesh->near[k] >= mesh->num_cells && !marked[mesh->near[k] - mesh->num_cells]) {
+        marked[mesh->near[k] - mesh->num_cells] = true;
+        ++q->num_wanted;
+      }
+  }
+  pcsim_status status = pcsim_alloc((size_t)q->num_wanted, sizeof *q->wanted, &q->wanted);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)q->num_wanted, sizeof *q->ghost, &q->ghost);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)q->num_wanted, sizeof(int), &q->num_faces_wanted);
+  int n = 0, rank = 0;
+  for (int64_t g = 0; status == PCSIM_OK && g < mesh->num_ghosts; ++g) {
+    if (!marked[g]) continue;
+    q->wanted[n] = mesh->ghost_global[g];
+    q->ghost[n++] = (int32_t)(mesh->num_cells + g);
+    while (rank + 1 < ranks && mesh->ghost_global[g] >= mesh->rank_start[rank + 1]) ++rank;
+    ++q->count[rank];
+  }
+  pcsim_free(&marked);
+  return status;
+}
+
+static int running_sum(int ranks, const int *count, int *start) {
+  int sum = 0;
+  for (int r = 0; r < ranks; ++r) start[r] = sum, sum += count[r];
+  return sum;
+}
+
+static pcsim_status request_make(const sampler *s, const int64_t *cell, request *q, int ranks) {
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &q->count));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &q->start));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &q->back_count));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &q->back_start));
+  PCSIM_TRY(collect_wanted(s, cell, q, ranks));
+  return PCSIM_OK;
+}
+
+static pcsim_status halo_alloc(face_halo *halo, int ranks) {
+  halo->ranks = ranks;
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &halo->send_count));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &halo->send_start));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &halo->receive_count));
+  PCSIM_TRY(pcsim_alloc((size_t)ranks, sizeof(int), &halo->receive_start));
+  return PCSIM_OK;
+}
+
+/* From the answers: how many faces go to and come from each rank. */
+static pcsim_status halo_size(sampler *s, const request *q) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  face_halo *halo = &s->halo;
+  for (int r = 0; r < halo->ranks; ++r) {
+    halo->send_count[r] = halo->receive_count[r] = 0;
+    for (int k = 0; k < q->back_count[r]; ++k)
+      halo->send_count[r] += q->num_faces_asked[q->back_start[r] + k];
+    for (int k = 0; k < q->count[r]; ++k) halo->receive_count[r] += q->num_faces_wanted[q->start[r] + k];
+  }
+  halo->num_send = running_sum(halo->ranks, halo->send_count, halo->send_start);
+  halo->num_receive = running_sum(halo->ranks, halo->receive_count, halo->receive_start);
+  for (int k = 0; k < q->num_wanted; ++k) s->face_start[q->ghost[k] + 1] = q->num_faces_wanted[k];
+  int64_t n = mesh->num_cells + mesh->num_ghosts;
+  for (int64_t c = 0; c < n; ++c) s->face_start[c + 1] += s->face_start[c];
+  int64_t pool = num_boundary(mesh) + halo->num_receive;
+  PCSIM_CHECK(pool < INT32_MAX, PCSIM_ERR_ARG, "too many boundary faces on one rank (%lld)", (long long)pool);
+  PCSIM_TRY(pcsim_alloc((size_t)s->face_start[n], sizeof *s->face_of, &s->face_of));
+  PCSIM_TRY(pcsim_alloc((size_t)pool * FACE_WIDTH, sizeof(double), &s->face_data));
+  PCSIM_TRY(pcsim_alloc((size_t)halo->num_send, sizeof *halo->send_face, &halo->send_face));
+  PCSIM_TRY(pcsim_alloc((size_t)halo->num_send * FACE_WIDTH, sizeof(double), &halo->send_buffer));
+  PCSIM_TRY(pcsim_alloc((size_t)halo->num_receive * FACE_WIDTH, sizeof(double), &halo->receive_buffer));
+  return PCSIM_OK;
+}
+
+/* Fill the faces of owned cells, then of ghosts in the order in which they arrive. */
+static pcsim_status fill_face_lists(sampler *s, const request *q) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  face_halo *halo = &s->halo;
+  int64_t *next = NULL, boundary = num_boundary(mesh);
+  PCSIM_TRY(pcsim_alloc((size_t)mesh->num_cells, sizeof *next, &next));
+  for (int64_t c = 0; c < mesh->num_cells; ++c) next[c] = s->face_start[c];
+  for (int64_t b = 0; b < boundary; ++b) {
+    describe_face(s, b, s->face_data + FACE_WIDTH * b);
+    s->face_of[next[mesh->owner[mesh->num_interior_faces + b]]++] = (int32_t)b;
+  }
+  pcsim_free(&next);
+  int64_t place = 0;
+  for (int k = 0; k < q->num_wanted; ++k)
+    for (int64_t f = s->face_start[q->ghost[k]]; f < s->face_start[q->ghost[k] + 1]; ++f)
+      s->face_of[f] = (int32_t)(boundary + place++);
+  place = 0;
+  for (int k = 0; k < q->num_asked; ++k) {
+    int64_t c = q->asked[k] - mesh->first_cell;
+    for (int64_t f = s->face_start[c]; f < s->face_start[c + 1]; ++f) {
+      halo->send_face[place] = s->face_of[f];
+      memcpy(halo->send_buffer + FACE_WIDTH * place++, s->face_data + FACE_WIDTH * s->face_of[f],
+             FACE_WIDTH * sizeof(double));
+    }
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status answer_requests(sampler *s, request *q) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
+  int ranks = s->halo.ranks;
+  running_sum(ranks, q->count, q->start);
+  MPI_Alltoall(q->count, 1, MPI_INT, q->back_count, 1, MPI_INT, comm);
+  q->num_asked = running_sum(ranks, q->back_count, q->back_start);
+  pcsim_status status = pcsim_alloc((size_t)q->num_asked, sizeof *q->asked, &q->asked);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)q->num_asked, sizeof(int), &q->num_faces_asked);
+  PCSIM_TRY(pcsim_status_agree(comm, status));
+  MPI_Alltoallv(q->wanted, q->count, q->start, MPI_INT64_T, q->asked, q->back_count, q->back_start,
+                MPI_INT64_T, comm);
+  for (int k = 0; k < q->num_asked; ++k)
+    q->num_faces_asked[k] = (int)s->face_start[q->asked[k] - mesh->first_cell + 1];
+  MPI_Alltoallv(q->num_faces_asked, q->back_count, q->back_start, MPI_INT, q->num_faces_wanted, q->count,
+                q->start, MPI_INT, comm);
+  return PCSIM_OK;
+}
+
+static pcsim_status fetch_faces(sampler *s, const int64_t *cell) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
+  request q = {0};
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  pcsim_status status = count_owned_faces(s);
+  if (status == PCSIM_OK) status = halo_alloc(&s->halo, ranks);
+  if (status == PCSIM_OK) status = request_make(s, cell, &q, ranks);
+  PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
+  PCSIM_GOTO(answer_requests(s, &q), status, done);
+  status = halo_size(s, &q);
+  if (status == PCSIM_OK) status = fill_face_lists(s, &q);
+  PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
+  PCSIM_GOTO(exchange_faces(&s->halo, comm, FACE_WIDTH), status, done);
+  if (s->halo.num_receive > 0)
+    memcpy(s->face_data + FACE_WIDTH * num_boundary(mesh), s->halo.receive_buffer,
+           (size_t)s->halo.num_receive * FACE_WIDTH * sizeof(double));
+done:
+  request_free(&q);
+  return status;
+}
+
+/* ----------------------------------------------------------------------- weights */
+
+typedef struct {
+  fit_datum *data;
+  int *source; /* place of each datum among the stencil's cells, or -1 - place among its faces */
+  double *work;
+  int capacity;
+} fit_space;
+
+static void fit_space_free(fit_space *space) {
+  pcsim_free(&space->data);
+  pcsim_free(&space->source);
+  pcsim_free(&space->work);
+}
+
+static pcsim_status fit_space_grow(fit_space *space, int n) {
+  if (n <= space->capacity) return PCSIM_OK;
+  PCSIM_TRY(pcsim_realloc((size_t)n, sizeof *space->data, &space->data));
+  PCSIM_TRY(pcsim_realloc((size_t)n, sizeof *space->source, &space->source));
+  PCSIM_TRY(pcsim_realloc(fit_work_size(n), sizeof(double), &space->work));
+  space->capacity = n;
+  return PCSIM_OK;
+}
+
+static void set_datum(fit_space *space, int k, const double *at, const double *point, bool gradient,
+                      int source) {
+  for (int i = 0; i < 3; ++i) space->data[k].offset[i] = at[i] - point[i];
+  space->data[k].gradient = gradient;
+  space->source[k] = source;
+}
+
+/* Data for one field: cell values, given face values, then gradients of cells off the boundary. Returns the
+ * number of values; `*all` the number with the gradients. */
+static int gather_data(const sampler *s, const stencil *st, const double *point, int gives, fit_space *space,
+                       int *all) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  int n = 0;
+  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k)
+    set_datum(space, n++, mesh->cell_centre + 3 * s->cells[k].index, point, false, (int)(k - st->first_cell));
+  for (int64_t k = st[0].first_face; k < st[1].first_face; ++k) {
+    const double *face = s->face_data + (int64_t)FACE_WIDTH * s->faces[k].index;
+    if (face[gives] > 0.0) set_datum(space, n++, face, point, false, -1 - (int)(k - st->first_face));
+  }
+  *all = n;
+  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k) {
+    int32_t c = s->cells[k].index;
+    if (s->face_start[c + 1] == s->face_start[c])
+      set_datum(space, (*all)++, mesh->cell_centre + 3 * c, point, true, (int)(k - st->first_cell));
+  }
+  return n;
+}
+
+/* The best fit that the data carry; the number of data used is `*used`. */
+static bool choose_fit(int dim, fit_space *space, int values, int all, int *used) {
+  *used = values;
+  if (fit_weights(dim, 2, space->data, values, space->work) <= noise_max) return true;
+  if (all > values) {
+    *used = all;
+    if (fit_weights(dim, 2, space->data, all, space->work) <= noise_max) return true;
+  }
+  *used = values;
+  if (fit_weights(dim, 1, space->data, values, space->work) <= noise_max) return true;
+  return isfinite(fit_weights(dim, 0, space->data, values, space->work));
+}
+
+static bool weigh(sampler *s, const stencil *st, const double *point, bool velocity, fit_space *space) {
+  int all, used, gives = velocity ? FACE_GIVES_VELOCITY : FACE_GIVES_PRESSURE;
+  int values = gather_data(s, st, point, gives, space, &all);
+  if (!choose_fit(pcsim_mesh_get(s->mesh)->dim, space, values, all, &used)) return false;
+  for (int k = 0; k < used; ++k) {
+    const fit_datum *datum = &space->data[k];
+    int source = space->source[k];
+    entry *e = source >= 0 ? &s->cells[st->first_cell + source] : &s->faces[st->first_face - 1 - source];
+    if (datum->gradient)
+      memcpy(velocity ? e->velocity_slope : e->pressure_slope, datum->weight, sizeof datum->weight);
+    else if (velocity) e->velocity = datum->weight[0];
+    else e->pressure = datum->weight[0];
+  }
+  return true;
+}
+
+static pcsim_status make_stencils(sampler *s, const int64_t *cell) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
+  for (int64_t i = 0; i < s->num_points; ++i) {
+    if (cell[i] < 0) continue;
+    ++s->num_stencils;
+    s->num_cells += 1 + mesh->near_start[cell[i] + 1] - mesh->near_start[cell[i]];
+    s->num_faces += s->face_start[cell[i] + 1] - s->face_start[cell[i]];
+    for (int64_t k = mesh->near_start[cell[i]]; k < mesh->near_start[cell[i] + 1]; ++k)
+      s->num_faces += s->face_start[mesh->near[k] + 1] - s->face_start[mesh->near[k]];
+  }
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_stencils + 1, sizeof *s->stencils, &s->stencils));
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_cells, sizeof *s->cells, &s->cells));
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_faces, sizeof *s->faces, &s->faces));
+  int64_t n = 0, cells = 0, faces = 0;
+  for (int64_t i = 0; i < s->num_points; ++i) {
+    if (cell[i] < 0) continue;
+    s->stencils[n++] = (stencil){i, cells, faces};
+    for (int64_t k = mesh->near_start[cell[i]] - 1; k < mesh->near_start[cell[i] + 1]; ++k) {
+      int32_t c = k < mesh->near_start[cell[i]] ? (int32_t)cell[i] : mesh->near[k];
+      s->cells[cells++].index = c;
+      for (int64_t f = s->face_start[c]; f < s->face_start[c + 1]; ++f)
+        s->faces[faces++].index = s->face_of[f];
+    }
+  }
+  s->stencils[n] = (stencil){-1, cells, faces};
+  return PCSIM_OK;
+}
+
+/* A mesh of a few cells in a row determines no fit: the value of the cell itself. */
+static void take_cell(sampler *s, const stencil *st) {
+  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k)
+    s->cells[k] = (entry){.index = s->cells[k].index};
+  for (int64_t k = st[0].first_face; k < st[1].first_face; ++k)
+    s->faces[k] = (entry){.index = s->faces[k].index};
+  s->cells[st->first_cell].velocity = s->cells[st->first_cell].pressure = 1.0;
+}
+
+static pcsim_status weigh_all(sampler *s) {
+  fit_space space = {0};
+  pcsim_status status = PCSIM_OK;
+  for (int64_t k = 0; k < s->num_stencils; ++k) {
+    const stencil *st = &s->stencils[k];
+    const double *point = s->point + 3 * st->point, *direction = s->direction + 3 * st->point;
+    int cells = (int)(st[1].first_cell - st->first_cell), faces = (int)(st[1].first_face - st->first_face);
+    PCSIM_GOTO(fit_space_grow(&space, 2 * cells + faces), status, done);
+    if (!weigh(s, st, point, true, &space) || !weigh(s, st, point, false, &space)) take_cell(s, st);
+    /* The data of the last fit begin with the cells. A lattice of three has a spread of sqrt(2/3) spacings.
+     */
+    s->spacing[st->point] = sqrt(1.5) * fit_spread(space.data, cells, direction);
+  }
+done:
+  fit_space_free(&space);
+  return status;
+}
+
+pcsim_status sampler_prepare(sampler *s, pcsim_tree *tree) {
+  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
+  PCSIM_CHECK(s->num_points * NUM_SAMPLES < INT_MAX, PCSIM_ERR_ARG, "too many monitor points (%lld)",
+              (long long)s->num_points);
+  int64_t *cell = NULL;
+  size_t before = pcsim_tree_num_problems(tree);
+  pcsim_status status = pcsim_alloc((size_t)s->num_points, sizeof *cell, &cell);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)s->num_points, sizeof(double), &s->spacing);
+  if (status == PCSIM_OK)
+    status = pcsim_alloc((size_t)s->num_points * NUM_SAMPLES, sizeof(double), &s->value);
+  PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
+  PCSIM_GOTO(find_cells(s, tree, cell), status, done);
+  if (pcsim_tree_num_problems(tree) != before) goto done;
+  PCSIM_GOTO(fetch_faces(s, cell), status, done);
+  status = make_stencils(s, cell);
+  if (status == PCSIM_OK) status = weigh_all(s);
+  PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
+  MPI_Allreduce(MPI_IN_PLACE, s->spacing, (int)s->num_points, MPI_DOUBLE, MPI_SUM, comm);
+done:
+  pcsim_free(&cell);
+  free_setup(s);
+  return status;
+}
+
+/* -------------------------------------------------------------------- evaluation */
+
+static void add_cells(const sampler *s, const stencil *st, const pcsim_flow_fields *fields, double *value) {
+  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k) {
+    const entry *e = &s->cells[k];
+    const double *u = fields->velocity + 3 * (int64_t)e->index;
+    const double *du = fields->velocity_gradient + 9 * (int64_t)e->index;
+    const double *dp = fields->pressure_gradient + 3 * (int64_t)e->index;
+    for (int i = 0; i < 3; ++i) {
+      value[i] += e->velocity * u[i];
+      for (int j = 0; j < 3; ++j) value[i] += e->velocity_slope[j] * du[3 * i + j];
+      value[SAMPLE_P] += e->pressure_slope[i] * dp[i];
+    }
+    value[SAMPLE_P] += e->pressure * fields->pressure[e->index];
+  }
+}
+
+static void add_faces(const sampler *s, const stencil *st, const pcsim_flow_fields *fields, double *value) {
+  int64_t boundary = num_boundary(pcsim_mesh_get(s->mesh));
+  for (int64_t k = st[0].first_face; k < st[1].first_face; ++k) {
+    const entry *e = &s->faces[k];
+    bool own = e->index < boundary;
+    const double *far = own ? NULL : s->halo.receive_buffer + NUM_SAMPLES * (e->index - boundary);
+    for (int i = 0; i < 3; ++i)
+      value[i] += e->velocity * (own ? fields->face_velocity[3 * (int64_t)e->index + i] : far[i]);
+    value[SAMPLE_P] += e->pressure * (own ? fields->face_pressure[e->index] : far[SAMPLE_P]);
+  }
+}
+
+pcsim_status sampler_evaluate(sampler *s, const pcsim_flow_fields *fields) {
+  if (s->num_points == 0) return PCSIM_OK;
+  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
+  for (int64_t k = 0; k < s->halo.num_send; ++k) {
+    double *send = s->halo.send_buffer + NUM_SAMPLES * k;
+    memcpy(send, fields->face_velocity + 3 * (int64_t)s->halo.send_face[k], 3 * sizeof(double));
+    send[SAMPLE_P] = fields->face_pressure[s->halo.send_face[k]];
+  }
+  PCSIM_TRY(exchange_faces(&s->halo, comm, NUM_SAMPLES));
+  memset(s->value, 0, (size_t)s->num_points * NUM_SAMPLES * sizeof(double));
+  for (int64_t k = 0; k < s->num_stencils; ++k) {
+    double *value = s->value + NUM_SAMPLES * s->stencils[k].point;
+    add_cells(s, &s->stencils[k], fields, value);
+    add_faces(s, &s->stencils[k], fields, value);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, s->value, (int)(s->num_points * NUM_SAMPLES), MPI_DOUBLE, MPI_SUM, comm);
+  return PCSIM_OK;
+}
