@@ -45,6 +45,12 @@ pcsim_status cmd_doctor(cli *c, int argc, char **argv);
 pcsim_status cmd_help(cli *c, int argc, char **argv);
 pcsim_status cmd_version(cli *c, int argc, char **argv);
 
+/** A starter case of `pcsim new`. */
+typedef struct {
+  const char *name, *help, *text;
+} cli_starter;
+const cli_starter *cli_starters(size_t *n);
+
 /* --------------------------------------------------------------- options */
 
 typedef enum {

@@ -86,7 +86,7 @@ static void list_keys(void) {
   keys = pcsim_mesh_keys(&n);
   print_keys("  ", keys, n);
   printf("\nsolve:\n");
-  keys = pcsim_flow_options_keys(&n);
+  keys = pcsim_flow_option_keys(&n);
   print_keys("  ", keys, n);
   printf("\noutput:\n");
   print_keys("  ", cli_output_keys, cli_num_output_keys);
