@@ -205,52 +205,78 @@ static pcsim_status node_cells_make(const pcsim_mesh *mesh, node_cells *around) 
   return PCSIM_OK;
 }
 
-/* "Near" is mutual: walking over all cells j in global order and appending j to the list of each owned cell
- * it meets gives every list in order without a sort. `fill` false counts only. */
-static void near_pass(pcsim_mesh *mesh, const node_cells *around, int32_t *met, bool fill) {
+/* Distinct cells around the nodes of cell j, itself excluded, into `list`. Without a branch that depends on
+ * the data: three of four candidates are new, which no processor can guess. `owned` leaves out ghosts. */
+static int64_t cells_around(const pcsim_mesh *mesh, const node_cells *around, int32_t j, bool owned,
+                            int32_t *met, int32_t *list) {
   const pcsim_mesh_part *part = &mesh->part;
-  int64_t ghosts_below = 0, total = num_all(mesh);
-  while (ghosts_below < part->num_ghosts && part->ghost_global[ghosts_below] < part->first_cell)
-    ghosts_below++;
-  for (int64_t i = 0; i < part->num_cells; i++) met[i] = -1;
-  for (int64_t k = 0; k < total; k++) {
-    int64_t j = k < ghosts_below                     ? part->num_cells + k
-                : k < ghosts_below + part->num_cells ? k - ghosts_below
-                                                     : k;
-    if (j < part->num_cells) met[j] = (int32_t)j; /* not near itself */
-    for (int64_t n = mesh->cell_node_start[j]; n < mesh->cell_node_start[j + 1]; n++) {
-      int32_t node = part->cell_node[n];
-      if (node >= part->num_nodes) continue;
-      for (int64_t m = around->start[node]; m < around->start[node + 1]; m++) {
-        int32_t i = around->cell[m];
-        if (i >= part->num_cells) break; /* ghosts come last around a node */
-        if (met[i] == (int32_t)j) continue;
-        met[i] = (int32_t)j;
-        if (fill) mesh->near[mesh->near_start[i]++] = (int32_t)j;
-        else mesh->near_start[i + 1]++;
-      }
+  int64_t n = 0;
+  met[j] = j;
+  for (int64_t k = mesh->cell_node_start[j]; k < mesh->cell_node_start[j + 1]; k++) {
+    int32_t node = part->cell_node[k];
+    if (node >= part->num_nodes) continue;
+    for (int64_t m = around->start[node]; m < around->start[node + 1]; m++) {
+      int32_t i = around->cell[m];
+      if (owned && i >= part->num_cells) break; /* ghosts come last around a node */
+      list[n] = i;
+      n += met[i] != j;
+      met[i] = j;
     }
+  }
+  return n;
+}
+
+/* Room that cells_around may write to. */
+static int64_t most_around(const pcsim_mesh *mesh, const node_cells *around) {
+  int64_t most = 0;
+  for (int64_t c = 0; c < num_all(mesh); c++) {
+    int64_t n = 0;
+    for (int64_t k = mesh->cell_node_start[c]; k < mesh->cell_node_start[c + 1]; k++) {
+      int32_t node = mesh->part.cell_node[k];
+      if (node < mesh->part.num_nodes) n += around->start[node + 1] - around->start[node];
+    }
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+/* "Near" is mutual: walking over all cells j in global order and appending j to the list of each owned cell
+ * around it gives every list in order without a sort. */
+static void near_fill(pcsim_mesh *mesh, const node_cells *around, int32_t *met, int32_t *list) {
+  const pcsim_mesh_part *part = &mesh->part;
+  int64_t below = 0;
+  while (below < part->num_ghosts && part->ghost_global[below] < part->first_cell) below++;
+  for (int64_t i = 0; i < num_all(mesh); i++) met[i] = -1;
+  for (int64_t k = 0; k < num_all(mesh); k++) {
+    int64_t j = k;
+    if (k < below) j = part->num_cells + k;
+    else if (k < below + part->num_cells) j = k - below;
+    int64_t n = cells_around(mesh, around, (int32_t)j, true, met, list);
+    for (int64_t i = 0; i < n; i++) mesh->near[mesh->near_start[list[i]]++] = (int32_t)j;
   }
 }
 
 pcsim_status pcsim_mesh_build_near(pcsim_mesh *mesh) {
   node_cells around = {0};
-  int32_t *met = NULL;
+  int32_t *met = NULL, *list = NULL;
   pcsim_status status = PCSIM_OK;
-  size_t n = (size_t)mesh->part.num_cells;
+  size_t n = (size_t)mesh->part.num_cells, all = (size_t)num_all(mesh);
   PCSIM_GOTO(pcsim_alloc(n + 1, sizeof *mesh->near_start, &mesh->near_start), status, done);
   PCSIM_GOTO(node_cells_make(mesh, &around), status, done);
-  PCSIM_GOTO(pcsim_alloc(n, sizeof *met, &met), status, done);
-  near_pass(mesh, &around, met, false);
-  for (size_t i = 0; i < n; i++) mesh->near_start[i + 1] += mesh->near_start[i];
+  PCSIM_GOTO(pcsim_alloc(all, sizeof *met, &met), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)most_around(mesh, &around) + 1, sizeof *list, &list), status, done);
+  for (size_t i = 0; i < all; i++) met[i] = -1;
+  for (size_t i = 0; i < n; i++)
+    mesh->near_start[i + 1] = mesh->near_start[i] + cells_around(mesh, &around, (int32_t)i, false, met, list);
   PCSIM_GOTO(pcsim_alloc((size_t)mesh->near_start[n], sizeof *mesh->near, &mesh->near), status, done);
-  near_pass(mesh, &around, met, true);
+  near_fill(mesh, &around, met, list);
   memmove(mesh->near_start + 1, mesh->near_start, n * sizeof *mesh->near_start);
   mesh->near_start[0] = 0;
 done:
   pcsim_free(&around.start);
   pcsim_free(&around.cell);
   pcsim_free(&met);
+  pcsim_free(&list);
   return status;
 }
 
@@ -264,6 +290,7 @@ static pcsim_status trim_part(pcsim_mesh *mesh) {
   PCSIM_TRY(pcsim_realloc(cells, sizeof *part->cell_type, &part->cell_type));
   PCSIM_TRY(pcsim_realloc((size_t)part->num_cell_nodes, sizeof *part->cell_node, &part->cell_node));
   PCSIM_TRY(pcsim_realloc(cells + 1, sizeof *mesh->cell_node_start, &mesh->cell_node_start));
+  PCSIM_TRY(pcsim_realloc(nodes, sizeof *part->node_boundary, &part->node_boundary));
   PCSIM_TRY(pcsim_realloc(nodes, 3 * sizeof *part->node, &part->node));
   return pcsim_realloc(nodes, sizeof *part->node_global, &part->node_global);
 }

@@ -45,8 +45,9 @@ void pcsim_cell_geometry(const double *nodes, pcsim_cell_type type, const int32_
 typedef struct {
   const pcsim_raw_mesh *raw;
   double *centre;      /**< [num_cells][3] */
-  int64_t *half_start; /**< [num_cells + 1] first face of each cell in `link` */
-  int32_t *link;       /**< cell on the other side, or -1 - patch of the raw mesh */
+  int stride;          /**< most faces of any cell */
+  int32_t *link;       /**< [num_cells][stride] cell on the other side, or -1 - patch of the raw mesh; unused
+                            places are negative */
   int64_t *patch_size; /**< [raw patches] boundary faces */
   int64_t num_interior_faces, num_boundary_faces, num_used_nodes;
 } pcsim_mesh_links;
@@ -82,6 +83,7 @@ typedef struct {
   int64_t *ghost_global;  /**< [num_ghosts] */
   double *node;           /**< [num_nodes_all][3] */
   int64_t *node_global;   /**< [num_nodes_all] */
+  uint8_t *node_boundary; /**< [num_nodes_all] 1 if a boundary face of any rank touches the node */
 } pcsim_mesh_part;
 void pcsim_mesh_part_free(pcsim_mesh_part *part);
 
@@ -147,6 +149,8 @@ struct pcsim_mesh {
   int64_t *face_node_start;
   int32_t *face_node;
   int64_t *patch_start;
+  int64_t *node_cell_start;
+  int32_t *node_cell;
   int64_t *near_start;
   int32_t *near;
   int32_t *raw_of_global; /**< rank 0 of several ranks: place in the raw mesh of every cell; else NULL */

@@ -168,6 +168,9 @@ static void set_view(pcsim_mesh *mesh) {
   view->cell_node = part->cell_node;
   view->face_node_start = mesh->face_node_start;
   view->face_node = mesh->face_node;
+  view->node_cell_start = mesh->node_cell_start;
+  view->node_cell = mesh->node_cell;
+  view->node_boundary = part->node_boundary;
   view->near_start = mesh->near_start;
   view->near = mesh->near;
 }
@@ -238,6 +241,8 @@ void pcsim_mesh_destroy(pcsim_mesh **mesh) {
   pcsim_free(&m->face_node_start);
   pcsim_free(&m->face_node);
   pcsim_free(&m->patch_start);
+  pcsim_free(&m->node_cell_start);
+  pcsim_free(&m->node_cell);
   pcsim_free(&m->near_start);
   pcsim_free(&m->near);
   pcsim_free(&m->raw_of_global);

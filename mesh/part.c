@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { TAG_COUNTS = 1, TAG_ARRAYS };
+enum { AHEAD = 12 }; /* cells */
 
 /* ---------------------------------------------------------------- ghosts */
 
@@ -133,10 +134,11 @@ void pcsim_mesh_part_free(pcsim_mesh_part *part) {
   pcsim_free(&part->ghost_global);
   pcsim_free(&part->node);
   pcsim_free(&part->node_global);
+  pcsim_free(&part->node_boundary);
 }
 
 /* Every array of a part: one table for allocating, sending and receiving. */
-enum { NUM_ARRAYS = 8 };
+enum { NUM_ARRAYS = 9 };
 typedef struct {
   void *pointer; /* address of the array's pointer */
   size_t count, size;
@@ -152,6 +154,7 @@ static void part_arrays(pcsim_mesh_part *part, part_array arrays[NUM_ARRAYS]) {
   arrays[5] = (part_array){&part->ghost_global, (size_t)part->num_ghosts, sizeof *part->ghost_global};
   arrays[6] = (part_array){&part->node, nodes, 3 * sizeof *part->node};
   arrays[7] = (part_array){&part->node_global, nodes, sizeof *part->node_global};
+  arrays[8] = (part_array){&part->node_boundary, nodes, sizeof *part->node_boundary};
 }
 
 /* The pointers have different types: copy their bytes. */
@@ -174,13 +177,23 @@ typedef struct {
   const pcsim_mesh_order *order;
   const pcsim_mesh_ghosts *ghosts;
   const int32_t *patch_map;
-  int32_t *local; /* [raw nodes] local number + 1, 0 when not met */
+  int32_t *local;    /* [raw nodes] local number + 1, 0 when not met */
+  uint8_t *boundary; /* [raw nodes] 1 if a boundary face touches the node */
 } cutter;
 
+/* Raw cell of local cell i. Raw order may be anything: fetch the cells that come soon. */
 static int64_t part_cell(const cutter *cut, const pcsim_mesh_part *part, int rank, int64_t i) {
-  int64_t global = i < part->num_cells ? part->first_cell + i
-                                       : cut->ghosts->cell[cut->ghosts->start[rank] + i - part->num_cells];
-  return cut->order->raw_of_global[global];
+  const int32_t *raw_of_global = cut->order->raw_of_global;
+  const pcsim_raw_mesh *raw = cut->links->raw;
+  if (i >= part->num_cells)
+    return raw_of_global[cut->ghosts->cell[cut->ghosts->start[rank] + i - part->num_cells]];
+  if (i + 2 * AHEAD < part->num_cells) {
+    __builtin_prefetch(raw->cell_start + raw_of_global[part->first_cell + i + 2 * AHEAD]);
+    int64_t soon = raw_of_global[part->first_cell + i + AHEAD];
+    __builtin_prefetch(raw->cell_nodes + raw->cell_start[soon]);
+    __builtin_prefetch(cut->links->link + soon * cut->links->stride);
+  }
+  return raw_of_global[part->first_cell + i];
 }
 
 /* Counts, and local node numbers in the order of first use. */
@@ -216,8 +229,8 @@ static void part_fill(cutter *cut, int rank, pcsim_mesh_part *part) {
       part->node_global[local] = node;
     }
     if (i >= part->num_cells) continue;
-    for (int64_t h = cut->links->half_start[c]; h < cut->links->half_start[c + 1]; h++) {
-      int32_t link = cut->links->link[h];
+    for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++) {
+      int32_t link = cut->links->link[c * cut->links->stride + f];
       part->link[link_place++] = link >= 0 ? cut->order->global_of_raw[link] : -1 - cut->patch_map[-1 - link];
     }
   }
@@ -225,6 +238,7 @@ static void part_fill(cutter *cut, int rank, pcsim_mesh_part *part) {
     part->ghost_global[i] = cut->ghosts->cell[cut->ghosts->start[rank] + i];
   for (int64_t i = 0; i < part->num_nodes_all; i++) {
     memcpy(part->node + 3 * i, raw->nodes + 3 * part->node_global[i], 3 * sizeof *part->node);
+    part->node_boundary[i] = cut->boundary[part->node_global[i]];
     cut->local[part->node_global[i]] = 0;
   }
 }
@@ -281,10 +295,25 @@ static pcsim_status part_receive(MPI_Comm comm, pcsim_mesh_part *part) {
   return PCSIM_OK;
 }
 
+static pcsim_status mark_boundary_nodes(cutter *cut) {
+  const pcsim_raw_mesh *raw = cut->links->raw;
+  PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *cut->boundary, &cut->boundary));
+  for (int64_t c = 0; c < raw->num_cells; c++)
+    for (int64_t h = cut->links->half_start[c]; h < cut->links->half_start[c + 1]; h++) {
+      if (cut->links->link[h] >= 0) continue;
+      int32_t face[4];
+      int n = pcsim_cell_face_nodes(raw->cell_type[c], raw->cell_nodes + raw->cell_start[c],
+                                    (int)(h - cut->links->half_start[c]), face);
+      for (int i = 0; i < n; i++) cut->boundary[face[i]] = 1;
+    }
+  return PCSIM_OK;
+}
+
 /* Rank 0: cut and send, its own part last, so that no two others are in memory beside it. */
 static pcsim_status part_hand_out(MPI_Comm comm, int ranks, cutter *cut, pcsim_mesh_part *own) {
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_alloc((size_t)cut->links->raw->num_nodes, sizeof *cut->local, &cut->local), status, done);
+  PCSIM_GOTO(mark_boundary_nodes(cut), status, done);
 done:
   for (int r = 1; r < ranks; r++) {
     pcsim_mesh_part part = {0};
@@ -299,6 +328,7 @@ done:
   }
   if (status == PCSIM_OK) status = part_cut(cut, 0, own);
   pcsim_free(&cut->local);
+  pcsim_free(&cut->boundary);
   return status;
 }
 
@@ -308,7 +338,7 @@ pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_links *l
   int rank, ranks;
   PCSIM_MPI(MPI_Comm_rank(comm, &rank));
   PCSIM_MPI(MPI_Comm_size(comm, &ranks));
-  cutter cut = {links, order, ghosts, patch_map, NULL};
+  cutter cut = {links, order, ghosts, patch_map, NULL, NULL};
   pcsim_status status = rank == 0 ? part_hand_out(comm, ranks, &cut, part) : part_receive(comm, part);
   return pcsim_status_agree(comm, status);
 }

@@ -19,14 +19,18 @@ typedef struct {
   int64_t steps_max;
   double cfl;         /**< pseudo-time step of the first step, in units of V/a_P */
   double central;     /**< share of central in the convective flux, rest linear upwind */
+  double kappa;       /**< face interpolation: 0 linear, 1 cubic */
+  double wall_order;  /**< wall flux: 0 two points, 1 parabola */
+  double rhie_chow;   /**< factor of the pressure dissipation, 1 is Rhie and Chow's */
   double linear_tolerance; /**< of the inner Krylov solve */
-  char linear[16];    /**< auto | direct | multigrid | ilu */
+  char linear[16];    /**< auto | multigrid | direct | petsc */
   char petsc[512];    /**< extra PETSc options, "" none */
-  bool sequence;      /**< start from coarser agglomerated levels where that pays (auto) */
 } pcsim_flow_options;
 pcsim_flow_options pcsim_flow_options_default(void);
 /** Read `solve:`; problems go to the tree. */
 void pcsim_flow_options_read(pcsim_tree *tree, pcsim_flow_options *options);
+/** Keys of `solve:`. */
+const pcsim_key *pcsim_flow_option_keys(size_t *n);
 
 typedef struct pcsim_flow_solver pcsim_flow_solver;
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file flow.h  Private to solver/: the discretised steady incompressible flow.
+ *
+ *  Unknowns are scaled: velocity by U = velocity_scale, pressure by density U^2; lengths keep the unit of
+ *  the mesh, so the kinematic viscosity is divided by U. Letters of array shapes: n owned cells, nt cells
+ *  with ghosts, ni interior faces, nb boundary faces, d dimension, m = d + 1 unknowns a cell (velocity,
+ *  pressure). */
+#ifndef PCSIM_SOLVER_FLOW_H
+#define PCSIM_SOLVER_FLOW_H
+
+#include <pcsim/solver.h>
+
+/** Numbers stored per interior face: area S[d], centre line d[d], skewness r[d], t, g. */
+#define FLOW_FACE_WIDTH(dim) (3 * (dim) + 2)
+/** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g. */
+#define FLOW_WALL_WIDTH(dim) (2 * (dim) + 1)
+
+/** Rows of a sparse linear map from cells and fixed boundary values: value = sum w*phi + constant. */
+typedef struct {
+  int64_t num_rows;
+  int32_t *row;    /**< [num_rows] target (node or cell) */
+  int64_t *start;  /**< [num_rows + 1] */
+  int32_t *column; /**< local cell */
+  double *weight;  /**< [nnz][width] */
+  int width;       /**< weights a column: 1 to nodes, d to cell gradients */
+} flow_map;
+
+/** Cell gradients. Values go to the interior nodes by linear least squares over the cells around them, and
+ *  from the nodes to the cells by least squares over the cell's nodes: the support of all node neighbours at
+ *  a sixth of the cost. Cells at the boundary fit their node neighbours and the given boundary values
+ *  directly; quadrilaterals and hexahedra fit their face neighbours. Exact for linear fields on any mesh. */
+typedef struct {
+  flow_map node;         /**< cells to nodes, width 1 */
+  double *node_value;    /**< [num_nodes][m] workspace */
+  flow_map cell;         /**< nodes to cells, all unknowns */
+  flow_map direct[3];    /**< cells to cells: velocity, pressure, all unknowns */
+  double *cell_constant; /**< [n][m][d] share of the boundary values in the direct cells */
+} flow_gradient;
+
+typedef struct flow_linear flow_linear; /**< flow_linear.c */
+
+/** The discrete flow. */
+typedef struct flow {
+  const pcsim_mesh *mesh;
+  const pcsim_mesh_view *view;
+  const pcsim_flow_view *problem;
+  int dim;
+  int64_t n, nt, ni, nb;
+  double scale_velocity, nu, density;
+  double force[3];   /**< scaled */
+  double central;    /**< share of central interpolation in the convective flux */
+  double kappa;      /**< share of cubic (Hermite) in face interpolation, 0: linear */
+  double wall_order; /**< share of the parabola in the wall flux, 0: two points */
+  double rhie_chow;  /**< factor of the pressure dissipation */
+
+  int32_t *owner, *neighbour; /**< [ni] */
+  double *face;               /**< [ni][FLOW_FACE_WIDTH] */
+  int32_t *wall_owner;        /**< [nb] */
+  uint8_t *wall_kind;         /**< [nb] pcsim_flow_kind */
+  double *wall;               /**< [nb][FLOW_WALL_WIDTH] */
+  double *wall_value;         /**< [nb][m] given velocity and pressure, scaled */
+  double *volume;             /**< [nt] */
+  flow_gradient gradient;
+
+  double *q;             /**< [nt][m] state */
+  double *grad;          /**< [nt][m][d] */
+  double *a_p;           /**< [nt] sum of |m|/2 + nu g: momentum scale of a cell */
+  double *tau;           /**< [nt] volume / a_p, frozen within a step */
+  double *mass;          /**< [ni + nb] mass flux of the last residual */
+  double *face_velocity; /**< [ni][d] convected velocity of the last residual */
+  double *diagonal;      /**< [n] pseudo-time term of momentum, a_p / CFL */
+  double *v, *v_grad;    /**< [nt][m], [nt][m][d] for tangents */
+} flow;
+
+/** Set-up (flow_setup.c, flow_gradient.c). */
+pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                         const pcsim_flow_options *options, flow **out) PCSIM_NODISCARD;
+void flow_destroy(flow **f);
+pcsim_status flow_gradient_create(flow *f) PCSIM_NODISCARD;
+void flow_gradient_destroy(flow_gradient *g);
+
+/** Kernels of one dimension (flow_kernel.h compiled for 2 and 3). */
+typedef struct {
+  /** Gradients of q [nt][m] (ghosts filled) into grad [nt][m][d], owned part; `constant` adds the boundary
+   * values. */
+  void (*gradient)(const flow *f, const double *q, bool constant, double *grad);
+  /** Rhie-Chow coefficients from the current mass fluxes: a_p, tau of owned cells. */
+  void (*coefficients)(flow *f);
+  /** Residual [n][m] of f->q with f->grad and f->tau; stores mass fluxes and face velocities. */
+  void (*residual)(flow *f, double *r);
+  /** y = R'(q) v + diagonal v, with the gradients of v; tau frozen. */
+  void (*tangent)(const flow *f, const double *v, const double *v_grad, double *y);
+  /** Compact Jacobian: first-order upwind convection, two-point diffusion. Calls `add` with the
+   *  row-major block [m][m] of each (row, column) pair, rows owned, columns any local cell. */
+  void (*jacobian)(const flow *f, void *context,
+                   void (*add)(void *context, int32_t row, int32_t column, int64_t slot,
+                               const double *block));
+  /** Value, viscous force (scaled) and mass flux on each boundary face. */
+  void (*boundary)(const flow *f, double *value /* [nb][m] */, double *friction /* [nb][d] */,
+                   double *flow_rate);
+} flow_kernels;
+extern const flow_kernels flow_kernels_2d, flow_kernels_3d;
+static inline const flow_kernels *flow_kernels_of(const flow *f) {
+  return f->dim == 2 ? &flow_kernels_2d : &flow_kernels_3d;
+}
+
+/** Residual of f->q: halo, gradients, halo of gradients, fluxes. r is [n][m]. */
+pcsim_status flow_residual(flow *f, double *r) PCSIM_NODISCARD;
+/** Gradients of f->q only. */
+pcsim_status flow_update_gradient(flow *f) PCSIM_NODISCARD;
+/** Mass fluxes and Rhie-Chow coefficients of f->q; call at the start of a step. */
+pcsim_status flow_update_coefficients(flow *f) PCSIM_NODISCARD;
+/** y [n][m] = tangent of v [n][m]. */
+pcsim_status flow_tangent(flow *f, const double *v, double *y) PCSIM_NODISCARD;
+
+/* ------------------------------------------------------ linear systems (flow_linear.c) */
+
+pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options,
+                                flow_linear **linear) PCSIM_NODISCARD;
+void flow_linear_destroy(flow_linear **linear);
+/** New preconditioner from the flow's current state and diagonal. */
+pcsim_status flow_linear_update(flow_linear *linear) PCSIM_NODISCARD;
+/** Solve R'(q) x + diagonal x = b, both [n][m]; `*converged` false if the tolerance was missed. */
+pcsim_status flow_linear_solve(flow_linear *linear, const double *b, double *x, double tolerance,
+                               int64_t *iterations, bool *converged) PCSIM_NODISCARD;
+
+/** What preconditions, for the log. */
+int flow_linear_describe(const flow_linear *linear, char *text, size_t size);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Building the gradient maps of flow.h. Which stencil a cell gets depends on the cells around it alone,
+ * never on the partition, so that every rank count discretises alike. */
+#include "flow.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Which unknowns a map serves; ALL is only for cells without a boundary face. */
+enum { VELOCITY, PRESSURE, ALL };
+
+/* ------------------------------------------------------------- growing maps */
+
+typedef struct {
+  flow_map map;
+  int64_t rows_room, columns_room;
+} map_builder;
+
+static pcsim_status builder_begin_row(map_builder *b, int32_t row) {
+  flow_map *m = &b->map;
+  if (m->num_rows == b->rows_room) {
+    b->rows_room = b->rows_room ? b->rows_room * 2 : 1024;
+    PCSIM_TRY(pcsim_realloc((size_t)b->rows_room, sizeof *m->row, &m->row));
+    PCSIM_TRY(pcsim_realloc((size_t)b->rows_room + 1, sizeof *m->start, &m->start));
+  }
+  m->row[m->num_rows] = row;
+  m->start[m->num_rows + 1] = m->start[m->num_rows];
+  m->num_rows++;
+  return PCSIM_OK;
+}
+
+static pcsim_status builder_add(map_builder *b, int32_t column, const double *weight) {
+  flow_map *m = &b->map;
+  const int64_t at = m->start[m->num_rows];
+  if (at == b->columns_room) {
+    b->columns_room = b->columns_room ? b->columns_room + b->columns_room / 2 : 4096;
+    PCSIM_TRY(pcsim_realloc((size_t)b->columns_room, sizeof *m->column, &m->column));
+    PCSIM_TRY(pcsim_realloc((size_t)(b->columns_room * m->width), sizeof *m->weight, &m->weight));
+  }
+  m->column[at] = column;
+  memcpy(m->weight + at * m->width, weight, (size_t)m->width * sizeof *weight);
+  m->start[m->num_rows]++;
+  return PCSIM_OK;
+}
+
+/* Give back the unused room. An empty map keeps start = {0}. */
+static pcsim_status builder_end(map_builder *b, flow_map *map) {
+  flow_map *m = &b->map;
+  PCSIM_TRY(pcsim_realloc((size_t)m->num_rows + 1, sizeof *m->start, &m->start));
+  if (m->num_rows) PCSIM_TRY(pcsim_realloc((size_t)m->num_rows, sizeof *m->row, &m->row));
+  const int64_t nnz = m->start[m->num_rows];
+  if (nnz) {
+    PCSIM_TRY(pcsim_realloc((size_t)nnz, sizeof *m->column, &m->column));
+    PCSIM_TRY(pcsim_realloc((size_t)(nnz * m->width), sizeof *m->weight, &m->weight));
+  }
+  *map = *m;
+  memset(m, 0, sizeof *m);
+  return PCSIM_OK;
+}
+
+static void map_free(flow_map *m) {
+  pcsim_free(&m->row), pcsim_free(&m->start), pcsim_free(&m->column), pcsim_free(&m->weight);
+}
+
+/* ---------------------------------------------------------- small fits */
+
+enum { FIT_MAX = 512 };
+typedef struct {
+  int num;
+  int32_t column[FIT_MAX]; /* cell, or -1 - (boundary face) */
+  double x[FIT_MAX][3];    /* relative to the target */
+  double w[FIT_MAX];
+} fit_data;
+
+static void fit_add(fit_data *fit, int32_t column, const double *point, const double *target, int power) {
+  if (fit->num == FIT_MAX) return;
+  double *x = fit->x[fit->num], r2 = 0;
+  for (int i = 0; i < 3; i++) x[i] = point[i] - target[i], r2 += x[i] * x[i];
+  fit->column[fit->num] = column;
+  fit->w[fit->num++] = r2 > 0 ? (power == 2 ? 1 / r2 : 1 / sqrt(r2)) : 1e30;
+}
+
+/* Inverse of a symmetric positive matrix scaled to unit diagonal; false if it is singular to round-off. */
+static bool invert(int dim, double a[3][3], double inv[3][3]) {
+  double s[3], c[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  for (int i = 0; i < dim; i++) {
+    if (!(a[i][i] > 0)) return false;
+    s[i] = 1 / sqrt(a[i][i]);
+  }
+  for (int i = 0; i < dim; i++)
+    for (int j = 0; j < dim; j++) c[i][j] = a[i][j] * s[i] * s[j];
+  const double c00 = c[1][1] * c[2][2] - c[1][2] * c[2][1], c01 = c[1][2] * c[2][0] - c[1][0] * c[2][2],
+               c02 = c[1][0] * c[2][1] - c[1][1] * c[2][0];
+  const double det = c[0][0] * c00 + c[0][1] * c01 + c[0][2] * c02;
+  if (!(det > 1e-10)) return false;
+  const double m[3][3] = {
+      {c00, c[0][2] * c[2][1] - c[0][1] * c[2][2], c[0][1] * c[1][2] - c[0][2] * c[1][1]},
+      {c01, c[0][0] * c[2][2] - c[0][2] * c[2][0], c[0][2] * c[1][0] - c[0][0] * c[1][2]},
+      {c02, c[0][1] * c[2][0] - c[0][0] * c[2][1], c[0][0] * c[1][1] - c[0][1] * c[1][0]}};
+  for (int i = 0; i < dim; i++)
+    for (int j = 0; j < dim; j++) inv[i][j] = m[i][j] / det * s[i] * s[j];
+  return true;
+}
+
+/* Weights of the value at the target of the linear least-squares fit; false if it is not unique or
+ * extrapolates far. */
+static bool fit_value(const fit_data *fit, int dim, double *weight) {
+  double sum = 0, mean[3] = {0}, a[3][3] = {{0}}, inv[3][3] = {{0}}, b[3];
+  if (fit->num < dim + 1) return false;
+  for (int k = 0; k < fit->num; k++) {
+    sum += fit->w[k];
+    for (int i = 0; i < dim; i++) mean[i] += fit->w[k] * fit->x[k][i];
+  }
+  for (int i = 0; i < dim; i++) mean[i] /= sum;
+  for (int k = 0; k < fit->num; k++)
+    for (int i = 0; i < dim; i++)
+      for (int j = 0; j < dim; j++)
+        a[i][j] += fit->w[k] * (fit->x[k][i] - mean[i]) * (fit->x[k][j] - mean[j]);
+  if (!invert(dim, a, inv)) return false;
+  double total = 0;
+  for (int i = 0; i < dim; i++) {
+    b[i] = 0;
+    for (int j = 0; j < dim; j++) b[i] += inv[i][j] * mean[j];
+  }
+  for (int k = 0; k < fit->num; k++) {
+    double along = 0;
+    for (int i = 0; i < dim; i++) along += b[i] * (fit->x[k][i] - mean[i]);
+    weight[k] = fit->w[k] * (1 / sum - along);
+    total += fabs(weight[k]);
+  }
+  return total < 8;
+}
+
+/* Weights [num][dim] of the gradient at the target whose own value is known: grad = sum w (phi_k - phi). */
+static bool fit_gradient(const fit_data *fit, int dim, double *weight) {
+  double a[3][3] = {{0}}, inv[3][3] = {{0}};
+  if (fit->num < dim) return false;
+  for (int k = 0; k < fit->num; k++)
+    for (int i = 0; i < dim; i++)
+      for (int j = 0; j < dim; j++) a[i][j] += fit->w[k] * fit->x[k][i] * fit->x[k][j];
+  if (!invert(dim, a, inv)) return false;
+  for (int k = 0; k < fit->num; k++)
+    for (int i = 0; i < dim; i++) {
+      double s = 0;
+      for (int j = 0; j < dim; j++) s += inv[i][j] * fit->x[k][j];
+      weight[k * dim + i] = fit->w[k] * s;
+    }
+  return true;
+}
+
+/* ------------------------------------------------------------------- nodes */
+
+/* Value at an interior node from the cells around it. */
+static pcsim_status add_node(const flow *f, map_builder *b, int64_t node, bool *ok) {
+  const pcsim_mesh_view *v = f->view;
+  double weight[FIT_MAX];
+  fit_data fit = {0};
+  for (int64_t j = v->node_cell_start[node]; j < v->node_cell_start[node + 1]; j++)
+    fit_add(&fit, v->node_cell[j], v->cell_centre + 3 * (int64_t)v->node_cell[j], v->node + 3 * node, 1);
+  *ok = fit_value(&fit, f->dim, weight);
+  if (!*ok) return PCSIM_OK;
+  PCSIM_TRY(builder_begin_row(b, (int32_t)node));
+  for (int k = 0; k < fit.num; k++) PCSIM_TRY(builder_add(b, fit.column[k], &weight[k]));
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------- cells */
+
+/* Faces of each owned cell. */
+typedef struct {
+  int64_t *start;
+  int32_t *face;
+} cell_faces;
+
+static pcsim_status cell_faces_create(const flow *f, cell_faces *t) {
+  const pcsim_mesh_view *v = f->view;
+  PCSIM_TRY(pcsim_alloc((size_t)f->n + 2, sizeof(int64_t), &t->start));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int64_t k = 0; k < v->num_faces; k++)
+      for (int s = 0; s < (k < f->ni ? 2 : 1); s++) {
+        const int32_t c = s ? v->neighbour[k] : v->owner[k];
+        if (c >= f->n) continue;
+        if (pass) t->face[t->start[c + 1]++] = (int32_t)k;
+        else t->start[c + 2]++;
+      }
+    if (pass) break;
+    for (int64_t i = 0; i < f->n; i++) t->start[i + 2] += t->start[i + 1];
+    PCSIM_TRY(pcsim_alloc((size_t)t->start[f->n + 1], sizeof(int32_t), &t->face));
+  }
+  return PCSIM_OK;
+}
+
+/* True if the boundary face fixes this variable. */
+static bool fixes(const flow *f, int64_t face, int variable) {
+  const uint8_t kind = f->wall_kind[face];
+  if (variable == PRESSURE) return kind == PCSIM_FLOW_PRESSURE;
+  return variable == VELOCITY && (kind == PCSIM_FLOW_VELOCITY || kind == PCSIM_FLOW_WALL);
+}
+
+/* Gradient of one cell straight from cells around it: face neighbours, or every node neighbour. */
+static pcsim_status add_direct(flow *f, map_builder *b, int64_t c, const cell_faces *t, int variable,
+                               bool faces, bool *ok) {
+  const pcsim_mesh_view *v = f->view;
+  const int dim = f->dim, m = dim + 1;
+  const double *x = v->cell_centre + 3 * c;
+  fit_data fit = {0};
+  double weight[FIT_MAX * 3], own[3] = {0};
+  for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) {
+    const int64_t k = t->face[j];
+    if (k >= f->ni) {
+      if (fixes(f, k - f->ni, variable))
+        fit_add(&fit, (int32_t)(-1 - (k - f->ni)), v->face_centre + 3 * k, x, 2);
+    } else if (faces) {
+      const int32_t other = v->owner[k] == c ? v->neighbour[k] : v->owner[k];
+      fit_add(&fit, other, v->cell_centre + 3 * (int64_t)other, x, 2);
+    }
+  }
+  if (!faces)
+    for (int64_t j = v->near_start[c]; j < v->near_start[c + 1]; j++)
+      fit_add(&fit, v->near[j], v->cell_centre + 3 * (int64_t)v->near[j], x, 2);
+  *ok = fit_gradient(&fit, dim, weight);
+  if (!*ok) return PCSIM_OK;
+  PCSIM_TRY(builder_begin_row(b, (int32_t)c));
+  for (int k = 0; k < fit.num; k++) {
+    const double *w = weight + k * dim;
+    for (int i = 0; i < dim; i++) own[i] -= w[i];
+    if (fit.column[k] >= 0) {
+      PCSIM_TRY(builder_add(b, fit.column[k], w));
+      continue;
+    }
+    const double *given = f->wall_value + (int64_t)(-1 - fit.column[k]) * m;
+    double *constant = f->gradient.cell_constant + c * m * dim;
+    for (int a = variable == PRESSURE ? dim : 0; a < (variable == PRESSURE ? m : dim); a++)
+      for (int i = 0; i < dim; i++) constant[a * dim + i] += w[i] * given[a];
+  }
+  return builder_add(b, (int32_t)c, own);
+}
+
+/* Gradient of one cell from its nodes; exact through the nodes of a simplex. */
+static pcsim_status add_from_nodes(const flow *f, map_builder *b, int64_t c, bool *ok) {
+  const pcsim_mesh_view *v = f->view;
+  const int dim = f->dim;
+  const int64_t first = v->cell_node_start[c], n = v->cell_node_start[c + 1] - first;
+  double mean[3] = {0}, weight[8 * 3];
+  fit_data fit = {0};
+  for (int64_t j = 0; j < n; j++)
+    for (int i = 0; i < 3; i++) mean[i] += v->node[3 * (int64_t)v->cell_node[first + j] + i] / (double)n;
+  for (int64_t j = 0; j < n; j++) {
+    const int32_t node = v->cell_node[first + j];
+    fit_add(&fit, node, v->node + 3 * (int64_t)node, mean, 2);
+    fit.w[j] = 1;
+  }
+  *ok = fit_gradient(&fit, dim, weight);
+  if (!*ok) return PCSIM_OK;
+  PCSIM_TRY(builder_begin_row(b, (int32_t)c));
+  for (int64_t j = 0; j < n; j++) PCSIM_TRY(builder_add(b, fit.column[j], weight + j * dim));
+  return PCSIM_OK;
+}
+
+static bool uses_faces(uint8_t type) { return type == PCSIM_CELL_QUAD || type == PCSIM_CELL_HEXA; }
+
+/* Face neighbours where the cell type allows and they suffice, else all node neighbours. */
+static pcsim_status direct_cell(flow *f, map_builder *b, int64_t c, const cell_faces *t, int variable) {
+  bool ok = false;
+  if (uses_faces(f->view->cell_type[c])) PCSIM_TRY(add_direct(f, b, c, t, variable, true, &ok));
+  if (!ok) PCSIM_TRY(add_direct(f, b, c, t, variable, false, &ok));
+  const double *x = f->view->cell_centre + 3 * c;
+  PCSIM_CHECK(
+      ok, PCSIM_ERR_MESH,
+      "cell %lld at (%.6g, %.6g, %.6g): its neighbours lie on one line or plane, no gradient can be fitted; "
+      "refine the mesh there",
+      (long long)f->view->cell_original[c] + 1, x[0], x[1], x[2]);
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------- all maps */
+
+typedef struct {
+  map_builder node, cell, direct[3];
+} builders;
+
+static void builders_free(builders *b) {
+  map_free(&b->node.map), map_free(&b->cell.map);
+  for (int s = 0; s < 3; s++) map_free(&b->direct[s].map);
+}
+
+static pcsim_status builders_start(builders *b, int dim) {
+  map_builder *all[] = {&b->node, &b->cell, &b->direct[0], &b->direct[1], &b->direct[2]};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    all[i]->map.width = i ? dim : 1;
+    PCSIM_TRY(pcsim_alloc(1, sizeof(int64_t), &all[i]->map.start));
+  }
+  return PCSIM_OK;
+}
+
+enum { NODE_UNUSED, NODE_WANTED, NODE_READY }; /* a node map is made for WANTED nodes whose fit is unique */
+
+static pcsim_status make_nodes(flow *f, map_builder *b, uint8_t *node_state) {
+  const pcsim_mesh_view *v = f->view;
+  for (int64_t c = 0; c < f->n; c++)
+    if (!uses_faces(v->cell_type[c]))
+      for (int64_t j = v->cell_node_start[c]; j < v->cell_node_start[c + 1]; j++)
+        if (!v->node_boundary[v->cell_node[j]]) node_state[v->cell_node[j]] = NODE_WANTED;
+  for (int64_t node = 0; node < v->num_nodes; node++) {
+    bool ok = false;
+    if (node_state[node] == NODE_WANTED) PCSIM_TRY(add_node(f, b, node, &ok));
+    if (ok) node_state[node] = NODE_READY;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_cells(flow *f, builders *b, const cell_faces *t, const uint8_t *node_state) {
+  const pcsim_mesh_view *v = f->view;
+  for (int64_t c = 0; c < f->n; c++) {
+    bool boundary = false, from_nodes = !uses_faces(v->cell_type[c]);
+    for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) boundary |= t->face[j] >= f->ni;
+    for (int64_t j = v->cell_node_start[c]; j < v->cell_node_start[c + 1]; j++)
+      from_nodes &= node_state[v->cell_node[j]] == NODE_READY;
+    if (from_nodes) PCSIM_TRY(add_from_nodes(f, &b->cell, c, &from_nodes));
+    if (from_nodes) continue;
+    for (int s = boundary ? VELOCITY : ALL; s <= (boundary ? PRESSURE : ALL); s++)
+      PCSIM_TRY(direct_cell(f, &b->direct[s], c, t, s));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status build(flow *f, builders *b, cell_faces *t, uint8_t **node_state) {
+  flow_gradient *g = &f->gradient;
+  const size_t m = (size_t)f->dim + 1, nodes = (size_t)f->view->num_nodes;
+  PCSIM_TRY(builders_start(b, f->dim));
+  PCSIM_TRY(cell_faces_create(f, t));
+  PCSIM_TRY(pcsim_alloc(nodes, sizeof(uint8_t), node_state));
+  PCSIM_TRY(pcsim_alloc(nodes * m, sizeof(double), &g->node_value));
+  PCSIM_TRY(pcsim_alloc((size_t)f->n * m * (size_t)f->dim, sizeof(double), &g->cell_constant));
+  PCSIM_TRY(make_nodes(f, &b->node, *node_state));
+  PCSIM_TRY(make_cells(f, b, t, *node_state));
+  PCSIM_TRY(builder_end(&b->node, &g->node));
+  PCSIM_TRY(builder_end(&b->cell, &g->cell));
+  for (int s = 0; s < 3; s++) PCSIM_TRY(builder_end(&b->direct[s], &g->direct[s]));
+  return PCSIM_OK;
+}
+
+pcsim_status flow_gradient_create(flow *f) {
+  builders b;
+  cell_faces t = {0};
+  uint8_t *node_state = NULL;
+  memset(&b, 0, sizeof b);
+  pcsim_status status = build(f, &b, &t, &node_state);
+  pcsim_free(&t.start), pcsim_free(&t.face);
+  builders_free(&b);
+  pcsim_free(&node_state);
+  return status;
+}
+
+void flow_gradient_destroy(flow_gradient *g) {
+  map_free(&g->node), map_free(&g->cell);
+  for (int s = 0; s < 3; s++) map_free(&g->direct[s]);
+  pcsim_free(&g->node_value), pcsim_free(&g->cell_constant);
+}

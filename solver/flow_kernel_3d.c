@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define DIM 3
+#include "flow_kernel.h"
+
+const flow_kernels flow_kernels_3d = {gradient, coefficients, residual, tangent, jacobian, boundary};

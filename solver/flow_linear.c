@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Linear systems of a Newton step: flexible GMRES of PETSc on the exact tangent (a matrix-free operator),
+ * preconditioned from the compact Jacobian by the aggregation multigrid of this folder, or by whatever the
+ * case's PETSc options name. Functions are all-PETSc (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the
+ * border. */
+#include "block.h"
+#include "flow.h"
+#include "petsc_error.h"
+
+#include <petscksp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flow_linear {
+  flow *f;
+  bool multigrid, direct, singular;
+  PetscOptions options; /* of this solver alone */
+  KSP ksp;
+  Mat tangent, compact; /* compact only without multigrid */
+  Vec b, x;
+  MatNullSpace null_space;
+  pcsim_status inner; /* failure inside a call-back */
+  block_matrix a;
+  int64_t *slot; /* [4 ni + nb] entry of each contribution, -1: row of another rank */
+  multigrid *mg;
+  multigrid_options mg_options;
+  float *mg_b, *mg_x;
+};
+
+/* ---------------------------------------------------------- compact Jacobian */
+
+static void count_pattern(const flow *f, int64_t *count) {
+  for (int64_t i = 0; i < f->n; i++) count[i + 1] = 1;
+  for (int64_t k = 0; k < f->ni; k++) {
+    if (f->owner[k] < f->n) count[f->owner[k] + 1]++;
+    if (f->neighbour[k] < f->n) count[f->neighbour[k] + 1]++;
+  }
+  for (int64_t i = 0; i < f->n; i++) count[i + 1] += count[i];
+}
+
+static int compare_int32(const void *x, const void *y) {
+  const int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+  return (a > b) - (a < b);
+}
+
+static pcsim_status make_pattern(flow_linear *l) {
+  const flow *f = l->f;
+  int64_t *start = NULL;
+  pcsim_status status;
+  PCSIM_TRY(pcsim_alloc((size_t)f->n + 1, sizeof *start, &start));
+  count_pattern(f, start);
+  PCSIM_GOTO(block_matrix_create(f->dim + 1, f->n, f->nt - f->n, start[f->n], &l->a), status, done);
+  memcpy(l->a.start, start, (size_t)(f->n + 1) * sizeof *start);
+  for (int64_t i = 0; i < f->n; i++) l->a.column[start[i]++] = (int32_t)i;
+  for (int64_t k = 0; k < f->ni; k++) {
+    const int32_t P = f->owner[k], N = f->neighbour[k];
+    if (P < f->n) l->a.column[start[P]++] = N;
+    if (N < f->n) l->a.column[start[N]++] = P;
+  }
+  for (int64_t i = 0; i < f->n; i++) {
+    qsort(l->a.column + l->a.start[i], (size_t)(l->a.start[i + 1] - l->a.start[i]), sizeof(int32_t),
+          compare_int32);
+    l->a.diagonal[i] = block_matrix_find(&l->a, i, (int32_t)i);
+  }
+  PCSIM_GOTO(pcsim_alloc((size_t)(4 * f->ni + f->nb), sizeof *l->slot, &l->slot), status, done);
+  for (int64_t k = 0; k < f->ni; k++)
+    for (int row = 0; row < 2; row++)
+      for (int column = 0; column < 2; column++) {
+        const int32_t i = row ? f->neighbour[k] : f->owner[k], j = column ? f->neighbour[k] : f->owner[k];
+        l->slot[4 * k + 2 * row + column] = i < f->n ? block_matrix_find(&l->a, i, j) : -1;
+      }
+  for (int64_t k = 0; k < f->nb; k++) l->slot[4 * f->ni + k] = l->a.diagonal[f->wall_owner[k]];
+done:
+  pcsim_free(&start);
+  return status;
+}
+
+static void add_block(void *context, int32_t row, int32_t column, int64_t slot, const double *block) {
+  flow_linear *l = context;
+  const int m = l->a.m;
+  float *to = l->a.value + l->slot[slot] * m * 4;
+  (void)row, (void)column;
+  for (int c = 0; c < m; c++)
+    for (int r = 0; r < m; r++) to[4 * c + r] += (float)block[r * m + c];
+}
+
+static void assemble(flow_linear *l) {
+  const flow *f = l->f;
+  const int m = l->a.m;
+  memset(l->a.value, 0, (size_t)(l->a.start[f->n] * m * 4) * sizeof(float));
+  flow_kernels_of(f)->jacobian(f, l, add_block);
+  for (int64_t i = 0; i < f->n; i++)
+    for (int c = 0; c + 1 < m; c++) l->a.value[l->a.diagonal[i] * m * 4 + 5 * c] += (float)f->diagonal[i];
+}
+
+/* The same blocks as a PETSc matrix, for its own preconditioners. */
+static PetscErrorCode copy_to_petsc(flow_linear *l) {
+  const flow *f = l->f;
+  const int m = l->a.m;
+  PetscScalar block[16];
+  PetscFunctionBegin;
+  PetscCall(MatZeroEntries(l->compact));
+  for (int64_t i = 0; i < f->n; i++) {
+    const PetscInt row = (PetscInt)(f->view->first_cell + i);
+    for (int64_t k = l->a.start[i]; k < l->a.start[i + 1]; k++) {
+      const int64_t j = l->a.column[k];
+      const PetscInt column =
+          (PetscInt)(j < f->n ? f->view->first_cell + j : f->view->ghost_global[j - f->n]);
+      for (int r = 0; r < m; r++)
+        for (int c = 0; c < m; c++) block[r * m + c] = l->a.value[k * m * 4 + 4 * c + r];
+      PetscCall(MatSetValuesBlocked(l->compact, 1, &row, 1, &column, block, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(l->compact, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(l->compact, MAT_FINAL_ASSEMBLY));
+  if (l->singular && l->direct) { /* hold the pressure of cell 0 for the factorisation */
+    PetscInt row = m - 1;
+    PetscScalar d = 0;
+    PetscMPIInt rank;
+    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)l->compact), &rank));
+    if (rank == 0) PetscCall(MatGetValue(l->compact, row, row, &d));
+    if (rank == 0) PetscCall(MatSetValue(l->compact, row, row, 2 * d, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(l->compact, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(l->compact, MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* ---------------------------------------------------------------- call-backs */
+
+static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
+  flow_linear *l;
+  const PetscScalar *v;
+  PetscScalar *w;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(mat, &l));
+  PetscCall(VecGetArrayRead(x, &v));
+  PetscCall(VecGetArray(y, &w));
+  pcsim_status status = flow_tangent(l->f, v, w);
+  PetscCall(VecRestoreArrayRead(x, &v));
+  PetscCall(VecRestoreArray(y, &w));
+  if (status != PCSIM_OK) {
+    l->inner = status;
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "tangent");
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode apply_multigrid(PC pc, Vec x, Vec y) {
+  flow_linear *l;
+  const PetscScalar *v;
+  PetscScalar *w;
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &l));
+  const int m = l->a.m;
+  const int64_t n = l->a.n;
+  PetscCall(VecGetArrayRead(x, &v));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)v[i * m + c];
+  PetscCall(VecRestoreArrayRead(x, &v));
+  pcsim_status status = multigrid_apply(l->mg, l->mg_b, l->mg_x);
+  if (status != PCSIM_OK) {
+    l->inner = status;
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "multigrid");
+  }
+  PetscCall(VecGetArray(y, &w));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) w[i * m + c] = l->mg_x[4 * i + c];
+  PetscCall(VecRestoreArray(y, &w));
+  PetscFunctionReturn(0);
+}
+
+/* -------------------------------------------------------------------- set-up */
+
+static PetscErrorCode create_null_space(flow_linear *l) {
+  const int m = l->a.m;
+  Vec constant;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(l->b, &constant));
+  PetscCall(VecSet(constant, 0));
+  PetscCall(VecStrideSet(constant, m - 1, 1));
+  PetscCall(VecNormalize(constant, NULL));
+  PetscCall(
+      MatNullSpaceCreate(PetscObjectComm((PetscObject)l->b), PETSC_FALSE, 1, &constant, &l->null_space));
+  PetscCall(MatSetNullSpace(l->tangent, l->null_space));
+  PetscCall(VecDestroy(&constant));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode create_compact(flow_linear *l) {
+  const flow *f = l->f;
+  const PetscInt m = l->a.m, n = (PetscInt)f->n;
+  PetscInt *own, *other;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &own, n, &other));
+  for (PetscInt i = 0; i < n; i++) {
+    own[i] = other[i] = 0;
+    for (int64_t k = l->a.start[i]; k < l->a.start[i + 1]; k++) (l->a.column[k] < n ? own : other)[i]++;
+  }
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)l->b), &l->compact));
+  PetscCall(MatSetSizes(l->compact, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetBlockSize(l->compact, m));
+  PetscCall(MatSetType(l->compact, MATAIJ));
+  PetscCall(PetscObjectSetOptions((PetscObject)l->compact, l->options));
+  PetscCall(MatSetFromOptions(l->compact));
+  PetscCall(MatXAIJSetPreallocation(l->compact, m, own, other, NULL, NULL));
+  PetscCall(PetscFree2(own, other));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm, const char *petsc) {
+  const PetscInt m = l->a.m, n = (PetscInt)l->f->n;
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&l->options));
+  PetscCall(PetscOptionsInsertString(l->options, petsc));
+  PetscCall(VecCreateMPI(comm, m * n, PETSC_DETERMINE, &l->b));
+  PetscCall(VecSetBlockSize(l->b, m));
+  PetscCall(VecDuplicate(l->b, &l->x));
+  PetscCall(MatCreateShell(comm, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
+  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
+  if (l->singular) PetscCall(create_null_space(l));
+  PetscCall(PetscOptionsPush(l->options));
+  if (!l->multigrid) PetscCall(create_compact(l));
+  PetscCall(KSPCreate(comm, &l->ksp));
+  PetscCall(KSPSetType(l->ksp, KSPFGMRES));
+  PetscCall(KSPGMRESSetRestart(l->ksp, 40));
+  PetscCall(KSPSetTolerances(l->ksp, 0.1, 1e-300, 1e10, 80));
+  PetscCall(KSPSetOperators(l->ksp, l->tangent, l->multigrid ? l->tangent : l->compact));
+  PetscCall(KSPGetPC(l->ksp, &pc));
+  if (l->multigrid) {
+    PetscCall(PCSetType(pc, PCSHELL));
+    PetscCall(PCShellSetContext(pc, l));
+    PetscCall(PCShellSetApply(pc, apply_multigrid));
+    PetscCall(PCShellSetName(pc, "pcsim aggregation multigrid"));
+  } else if (l->direct) {
+    PetscCall(PCSetType(pc, PCLU));
+    PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+  }
+  PetscCall(KSPSetFromOptions(l->ksp));
+  PetscCall(PetscOptionsPop());
+  PetscFunctionReturn(0);
+}
+
+pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options, flow_linear **out) {
+  flow_linear *l = NULL;
+  pcsim_status status;
+  *out = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *l, &l));
+  l->f = f;
+  l->singular = f->problem->pressure_free;
+  l->direct = !strcmp(options->linear, "direct");
+  l->multigrid = !l->direct && strcmp(options->linear, "petsc") != 0;
+  l->mg_options = multigrid_options_default(f->dim);
+  PCSIM_GOTO(make_pattern(l), status, fail);
+  if (l->multigrid) {
+    PCSIM_GOTO(pcsim_alloc(4 * (size_t)f->n, sizeof(float), &l->mg_b), status, fail);
+    PCSIM_GOTO(pcsim_alloc(4 * (size_t)f->n, sizeof(float), &l->mg_x), status, fail);
+  }
+  PCSIM_GOTO(PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(f->mesh), options->petsc)), status, fail);
+  *out = l;
+  return PCSIM_OK;
+fail:
+  flow_linear_destroy(&l);
+  return status;
+}
+
+static PetscErrorCode destroy_petsc(flow_linear *l) {
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&l->ksp));
+  PetscCall(MatDestroy(&l->tangent));
+  PetscCall(MatDestroy(&l->compact));
+  PetscCall(MatNullSpaceDestroy(&l->null_space));
+  PetscCall(VecDestroy(&l->b));
+  PetscCall(VecDestroy(&l->x));
+  PetscCall(PetscOptionsDestroy(&l->options));
+  PetscFunctionReturn(0);
+}
+
+void flow_linear_destroy(flow_linear **out) {
+  flow_linear *l = *out;
+  if (!l) return;
+  (void)destroy_petsc(l);
+  multigrid_destroy(&l->mg);
+  block_matrix_destroy(&l->a);
+  pcsim_free(&l->slot), pcsim_free(&l->mg_b), pcsim_free(&l->mg_x);
+  pcsim_free(out);
+}
+
+pcsim_status flow_linear_update(flow_linear *l) {
+  assemble(l);
+  if (l->multigrid) {
+    if (!l->mg) return multigrid_create(l->f->mesh, &l->a, &l->mg_options, &l->mg);
+    return multigrid_update(l->mg);
+  }
+  PCSIM_TRY(PCSIM_PETSC(copy_to_petsc(l)));
+  PCSIM_TRY(PCSIM_PETSC(KSPSetReusePreconditioner(l->ksp, PETSC_FALSE)));
+  PCSIM_TRY(PCSIM_PETSC(KSPSetOperators(l->ksp, l->tangent, l->compact)));
+  return PCSIM_OK;
+}
+
+static PetscErrorCode solve(flow_linear *l, const double *b, double *x, double tolerance,
+                            PetscInt *iterations, KSPConvergedReason *reason) {
+  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
+  PetscScalar *w;
+  const PetscScalar *v;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(l->b, &w));
+  memcpy(w, b, bytes);
+  PetscCall(VecRestoreArrayWrite(l->b, &w));
+  if (l->null_space) PetscCall(MatNullSpaceRemove(l->null_space, l->b));
+  PetscCall(PetscOptionsPush(l->options));
+  PetscCall(KSPSetTolerances(l->ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSolve(l->ksp, l->b, l->x));
+  PetscCall(PetscOptionsPop());
+  PetscCall(KSPGetIterationNumber(l->ksp, iterations));
+  PetscCall(KSPGetConvergedReason(l->ksp, reason));
+  if (!l->multigrid) PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
+  PetscCall(VecGetArrayRead(l->x, &v));
+  memcpy(x, v, bytes);
+  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, double tolerance,
+                               int64_t *iterations, bool *converged) {
+  PetscInt its = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  l->inner = PCSIM_OK;
+  const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
+  if (l->inner != PCSIM_OK) return l->inner;
+  PCSIM_TRY(status);
+  *iterations = its;
+  *converged = reason > 0;
+  return PCSIM_OK;
+}
+
+int flow_linear_describe(const flow_linear *l, char *text, size_t size) {
+  if (!l->mg) return snprintf(text, size, "%s", l->direct ? "direct (MUMPS)" : "PETSc options");
+  double complexity;
+  const int levels = multigrid_levels(l->mg, &complexity);
+  return snprintf(text, size, "aggregation multigrid, %d levels, operator complexity %.2f", levels,
+                  complexity);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Packing a mesh and a problem for the kernels, and the steps they are called in. */
+#include "flow.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static pcsim_status pack_interior(flow *f) {
+  const pcsim_mesh_view *v = f->view;
+  const int dim = f->dim, width = FLOW_FACE_WIDTH(dim);
+  PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof *f->owner, &f->owner));
+  PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof *f->neighbour, &f->neighbour));
+  PCSIM_TRY(pcsim_alloc((size_t)(f->ni * width), sizeof *f->face, &f->face));
+  for (int64_t k = 0; k < f->ni; k++) {
+    const int32_t P = v->owner[k], N = v->neighbour[k];
+    const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
+    const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
+    double d[3], e[3];
+    for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
+    const double sd = dot3(S, d);
+    PCSIM_CHECK(
+        sd > 0, PCSIM_ERR_MESH,
+        "the cells around (%.6g, %.6g, %.6g) lie on the wrong sides of their common face: the mesh is "
+        "too distorted there; improve it or remove the cell",
+        xf[0], xf[1], xf[2]);
+    f->owner[k] = P, f->neighbour[k] = N;
+    double *x = f->face + k * width, t = dot3(S, e) / sd;
+    for (int i = 0; i < dim; i++) {
+      x[i] = S[i];
+      x[dim + i] = d[i];
+      x[2 * dim + i] = e[i] - t * d[i];
+    }
+    x[3 * dim] = t;
+    x[3 * dim + 1] = dot3(S, S) / sd;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status pack_boundary(flow *f) {
+  const pcsim_mesh_view *v = f->view;
+  const pcsim_flow_view *p = f->problem;
+  const int dim = f->dim, width = FLOW_WALL_WIDTH(dim), m = dim + 1;
+  const double U = f->scale_velocity, pressure = f->density * U * U;
+  PCSIM_TRY(pcsim_alloc((size_t)f->nb, sizeof *f->wall_owner, &f->wall_owner));
+  PCSIM_TRY(pcsim_alloc((size_t)f->nb, sizeof *f->wall_kind, &f->wall_kind));
+  PCSIM_TRY(pcsim_alloc((size_t)(f->nb * width), sizeof *f->wall, &f->wall));
+  PCSIM_TRY(pcsim_alloc((size_t)(f->nb * m), sizeof *f->wall_value, &f->wall_value));
+  for (int64_t k = 0; k < f->nb; k++) {
+    const int64_t face = f->ni + k;
+    const int32_t P = v->owner[face];
+    const double *S = v->face_area + 3 * face, *xf = v->face_centre + 3 * face;
+    const double *xp = v->cell_centre + 3 * (int64_t)P;
+    const double d[3] = {xf[0] - xp[0], xf[1] - xp[1], xf[2] - xp[2]}, sd = dot3(S, d);
+    PCSIM_CHECK(
+        sd > 0, PCSIM_ERR_MESH,
+        "the cell at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
+        xp[0], xp[1], xp[2]);
+    f->wall_owner[k] = P, f->wall_kind[k] = p->kind[k];
+    double *x = f->wall + k * width;
+    for (int i = 0; i < dim; i++) {
+      x[i] = S[i];
+      x[dim + i] = d[i];
+      f->wall_value[k * m + i] = p->velocity[3 * k + i] / U;
+    }
+    x[2 * dim] = dot3(S, S) / sd;
+    f->wall_value[k * m + dim] = p->pressure[k] / pressure;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status allocate_state(flow *f) {
+  const size_t m = (size_t)f->dim + 1, d = (size_t)f->dim, nt = (size_t)f->nt;
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &f->q));
+  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &f->grad));
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &f->v));
+  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &f->v_grad));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->a_p));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->tau));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->volume));
+  PCSIM_TRY(pcsim_alloc((size_t)f->n, sizeof(double), &f->diagonal));
+  PCSIM_TRY(pcsim_alloc((size_t)(f->ni + f->nb), sizeof(double), &f->mass));
+  PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->face_velocity));
+  memcpy(f->volume, f->view->cell_volume, nt * sizeof(double));
+  return PCSIM_OK;
+}
+
+static void start_values(flow *f) {
+  const int dim = f->dim, m = dim + 1;
+  const double U = f->scale_velocity, pressure = f->density * U * U;
+  for (int64_t c = 0; c < f->n; c++) {
+    for (int i = 0; i < dim; i++) f->q[c * m + i] = f->problem->start[4 * c + i] / U;
+    f->q[c * m + dim] = f->problem->start[4 * c + 3] / pressure;
+  }
+}
+
+pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                         const pcsim_flow_options *options, flow **out) {
+  pcsim_status status;
+  flow *f = NULL;
+  *out = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *f, &f));
+  f->mesh = mesh;
+  f->view = pcsim_mesh_get(mesh);
+  f->problem = pcsim_flow_problem_get(problem);
+  f->dim = f->view->dim;
+  f->n = f->view->num_cells;
+  f->nt = f->n + f->view->num_ghosts;
+  f->ni = f->view->num_interior_faces;
+  f->nb = f->view->num_faces - f->ni;
+  f->density = f->problem->density;
+  f->scale_velocity = f->problem->velocity_scale;
+  f->nu = f->problem->viscosity / f->density / f->scale_velocity;
+  for (int i = 0; i < 3; i++)
+    f->force[i] = f->problem->force[i] / (f->density * f->scale_velocity * f->scale_velocity);
+  f->central = options->central;
+  f->kappa = options->kappa;
+  f->wall_order = options->wall_order;
+  f->rhie_chow = options->rhie_chow;
+  status = pack_interior(f);
+  if (status == PCSIM_OK) status = pack_boundary(f);
+  if (status == PCSIM_OK) status = allocate_state(f);
+  if (status == PCSIM_OK) status = flow_gradient_create(f);
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), status), status, fail);
+  start_values(f);
+  *out = f;
+  return PCSIM_OK;
+fail:
+  flow_destroy(&f);
+  return status;
+}
+
+void flow_destroy(flow **out) {
+  flow *f = *out;
+  if (!f) return;
+  flow_gradient_destroy(&f->gradient);
+  void *blocks[] = {&f->owner,      &f->neighbour,     &f->face,     &f->wall_owner, &f->wall_kind, &f->wall,
+                    &f->wall_value, &f->volume,        &f->q,        &f->grad,       &f->a_p,       &f->tau,
+                    &f->mass,       &f->face_velocity, &f->diagonal, &f->v,          &f->v_grad};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
+  pcsim_free(out);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+pcsim_status flow_update_gradient(flow *f) {
+  const int m = f->dim + 1;
+  PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m, f->q));
+  flow_kernels_of(f)->gradient(f, f->q, true, f->grad);
+  PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m * f->dim, f->grad));
+  return PCSIM_OK;
+}
+
+pcsim_status flow_residual(flow *f, double *r) {
+  PCSIM_TRY(flow_update_gradient(f));
+  flow_kernels_of(f)->residual(f, r);
+  return PCSIM_OK;
+}
+
+pcsim_status flow_update_coefficients(flow *f) {
+  flow_kernels_of(f)->coefficients(f);
+  return pcsim_mesh_exchange(f->mesh, 1, f->tau);
+}
+
+pcsim_status flow_tangent(flow *f, const double *v, double *y) {
+  const int m = f->dim + 1;
+  memcpy(f->v, v, (size_t)(f->n * m) * sizeof *v);
+  PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m, f->v));
+  flow_kernels_of(f)->gradient(f, f->v, false, f->v_grad);
+  PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m * f->dim, f->v_grad));
+  flow_kernels_of(f)->tangent(f, f->v, f->v_grad, y);
+  return PCSIM_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "petsc_error.h"
+
+#include <pcsim/solver.h>
+#include <petscsys.h>
+#include <stdio.h>
+#include <string.h>
+
+static char first_message[512];
+static bool started_here;
+
+/* Keep the first message of a failure; the frames above it add nothing for the user. */
+static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *func, const char *file,
+                                   PetscErrorCode code, PetscErrorType type, const char *message,
+                                   void *context) {
+  (void)comm, (void)context;
+  if (type == PETSC_ERROR_INITIAL)
+    snprintf(first_message, sizeof first_message, "%s (%s, %s:%d)", message ? message : "no text",
+             func ? func : "?", file ? file : "?", line);
+  return code;
+}
+
+void pcsim_petsc_begin(void) {
+  first_message[0] = 0;
+  (void)PetscPushErrorHandler(keep_message, NULL);
+}
+
+pcsim_status pcsim_petsc_end(int code, const char *file, int line, const char *func) {
+  (void)PetscPopErrorHandler();
+  if (!code) return PCSIM_OK;
+  const char *text = NULL;
+  (void)PetscErrorMessage(code, &text, NULL);
+  return pcsim_error_set(code == PETSC_ERR_MEM ? PCSIM_ERR_MEMORY : PCSIM_ERR_LIBRARY, file, line, func,
+                         "PETSc: %s: %s", text ? text : "error", first_message);
+}
+
+pcsim_status pcsim_solver_start(MPI_Comm comm) {
+  PetscBool running = PETSC_FALSE;
+  if (PetscInitialized(&running)) PCSIM_FAIL(PCSIM_ERR_LIBRARY, "PETSc cannot be asked whether it runs");
+  if (running) return PCSIM_OK;
+  static char name[] = "pcsim", quiet[] = "-no_signal_handler";
+  static char *arguments[] = {name, quiet, NULL};
+  char **argv = arguments;
+  int argc = 2;
+  PETSC_COMM_WORLD = comm;
+  const PetscErrorCode code = PetscInitialize(&argc, &argv, NULL, NULL);
+  PCSIM_CHECK(code == 0, PCSIM_ERR_LIBRARY, "PETSc does not start (error %d)", (int)code);
+  started_here = true;
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_solver_end(void) {
+  if (!started_here) return PCSIM_OK;
+  started_here = false;
+  const PetscErrorCode code = PetscFinalize();
+  PCSIM_CHECK(code == 0, PCSIM_ERR_LIBRARY, "PETSc does not end cleanly (error %d)", (int)code);
+  return PCSIM_OK;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file simd.h  Private: vectors of four floats and functions compiled for several instruction sets, of
+ * which the loader picks the best the processor has. */
+#ifndef PCSIM_SOLVER_SIMD_H
+#define PCSIM_SOLVER_SIMD_H
+
+typedef float v4 __attribute__((vector_size(16)));
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PCSIM_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define PCSIM_SANITIZED 1
+#endif
+
+/* Sanitizers cannot start before the loader has chosen: portable code only there. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(PCSIM_SANITIZED) && !defined(__clang__)
+#define PCSIM_CLONES __attribute__((target_clones("default", "arch=haswell")))
+#else
+#define PCSIM_CLONES
+#endif
+
+#endif
