@@ -182,42 +182,50 @@ static pcsim_status build_geometry(pcsim_mesh *mesh) {
 
 /* ------------------------------------------------------------ near cells */
 
-/* Cells around the nodes of owned cells: [num_nodes + 1] starts, local cells. */
-typedef struct {
-  int64_t *start;
-  int32_t *cell;
-} node_cells;
+static int64_t ghosts_below(const pcsim_mesh_part *part) {
+  int64_t n = 0;
+  while (n < part->num_ghosts && part->ghost_global[n] < part->first_cell) n++;
+  return n;
+}
+/* Local number of the k-th of all cells by global number; `below` ghosts come before the owned ones. */
+static int64_t cell_in_order(const pcsim_mesh_part *part, int64_t below, int64_t k) {
+  if (k < below) return part->num_cells + k;
+  return k < below + part->num_cells ? k - below : k;
+}
 
-static pcsim_status node_cells_make(const pcsim_mesh *mesh, node_cells *around) {
+/* Cells around the nodes of owned cells. */
+static pcsim_status build_node_cells(pcsim_mesh *mesh) {
   const pcsim_mesh_part *part = &mesh->part;
   size_t nodes = (size_t)part->num_nodes;
-  PCSIM_TRY(pcsim_alloc(nodes + 1, sizeof *around->start, &around->start));
+  int64_t below = ghosts_below(part);
+  PCSIM_TRY(pcsim_alloc(nodes + 1, sizeof *mesh->node_cell_start, &mesh->node_cell_start));
+  int64_t *start = mesh->node_cell_start;
   for (int64_t i = 0; i < part->num_cell_nodes; i++)
-    if (part->cell_node[i] < part->num_nodes) around->start[part->cell_node[i] + 1]++;
-  for (size_t i = 0; i < nodes; i++) around->start[i + 1] += around->start[i];
-  PCSIM_TRY(pcsim_alloc((size_t)around->start[nodes], sizeof *around->cell, &around->cell));
-  for (int64_t c = 0; c < num_all(mesh); c++)
+    if (part->cell_node[i] < part->num_nodes) start[part->cell_node[i] + 1]++;
+  for (size_t i = 0; i < nodes; i++) start[i + 1] += start[i];
+  PCSIM_TRY(pcsim_alloc((size_t)start[nodes], sizeof *mesh->node_cell, &mesh->node_cell));
+  for (int64_t k = 0; k < num_all(mesh); k++) {
+    int64_t c = cell_in_order(part, below, k);
     for (int64_t i = mesh->cell_node_start[c]; i < mesh->cell_node_start[c + 1]; i++)
-      if (part->cell_node[i] < part->num_nodes)
-        around->cell[around->start[part->cell_node[i]]++] = (int32_t)c;
-  memmove(around->start + 1, around->start, nodes * sizeof *around->start);
-  around->start[0] = 0;
+      if (part->cell_node[i] < part->num_nodes) mesh->node_cell[start[part->cell_node[i]]++] = (int32_t)c;
+  }
+  memmove(start + 1, start, nodes * sizeof *start);
+  start[0] = 0;
   return PCSIM_OK;
 }
 
 /* Distinct cells around the nodes of cell j, itself excluded, into `list`. Without a branch that depends on
  * the data: three of four candidates are new, which no processor can guess. `owned` leaves out ghosts. */
-static int64_t cells_around(const pcsim_mesh *mesh, const node_cells *around, int32_t j, bool owned,
-                            int32_t *met, int32_t *list) {
+static int64_t cells_around(const pcsim_mesh *mesh, int32_t j, bool owned, int32_t *met, int32_t *list) {
   const pcsim_mesh_part *part = &mesh->part;
   int64_t n = 0;
   met[j] = j;
   for (int64_t k = mesh->cell_node_start[j]; k < mesh->cell_node_start[j + 1]; k++) {
     int32_t node = part->cell_node[k];
     if (node >= part->num_nodes) continue;
-    for (int64_t m = around->start[node]; m < around->start[node + 1]; m++) {
-      int32_t i = around->cell[m];
-      if (owned && i >= part->num_cells) break; /* ghosts come last around a node */
+    for (int64_t m = mesh->node_cell_start[node]; m < mesh->node_cell_start[node + 1]; m++) {
+      int32_t i = mesh->node_cell[m];
+      if (owned && i >= part->num_cells) continue;
       list[n] = i;
       n += met[i] != j;
       met[i] = j;
@@ -227,13 +235,13 @@ static int64_t cells_around(const pcsim_mesh *mesh, const node_cells *around, in
 }
 
 /* Room that cells_around may write to. */
-static int64_t most_around(const pcsim_mesh *mesh, const node_cells *around) {
+static int64_t most_around(const pcsim_mesh *mesh) {
   int64_t most = 0;
   for (int64_t c = 0; c < num_all(mesh); c++) {
     int64_t n = 0;
     for (int64_t k = mesh->cell_node_start[c]; k < mesh->cell_node_start[c + 1]; k++) {
       int32_t node = mesh->part.cell_node[k];
-      if (node < mesh->part.num_nodes) n += around->start[node + 1] - around->start[node];
+      if (node < mesh->part.num_nodes) n += mesh->node_cell_start[node + 1] - mesh->node_cell_start[node];
     }
     if (n > most) most = n;
   }
@@ -242,39 +250,33 @@ static int64_t most_around(const pcsim_mesh *mesh, const node_cells *around) {
 
 /* "Near" is mutual: walking over all cells j in global order and appending j to the list of each owned cell
  * around it gives every list in order without a sort. */
-static void near_fill(pcsim_mesh *mesh, const node_cells *around, int32_t *met, int32_t *list) {
+static void near_fill(pcsim_mesh *mesh, int32_t *met, int32_t *list) {
   const pcsim_mesh_part *part = &mesh->part;
-  int64_t below = 0;
-  while (below < part->num_ghosts && part->ghost_global[below] < part->first_cell) below++;
+  int64_t below = ghosts_below(part);
   for (int64_t i = 0; i < num_all(mesh); i++) met[i] = -1;
   for (int64_t k = 0; k < num_all(mesh); k++) {
-    int64_t j = k;
-    if (k < below) j = part->num_cells + k;
-    else if (k < below + part->num_cells) j = k - below;
-    int64_t n = cells_around(mesh, around, (int32_t)j, true, met, list);
+    int64_t j = cell_in_order(part, below, k);
+    int64_t n = cells_around(mesh, (int32_t)j, true, met, list);
     for (int64_t i = 0; i < n; i++) mesh->near[mesh->near_start[list[i]]++] = (int32_t)j;
   }
 }
 
 pcsim_status pcsim_mesh_build_near(pcsim_mesh *mesh) {
-  node_cells around = {0};
   int32_t *met = NULL, *list = NULL;
   pcsim_status status = PCSIM_OK;
   size_t n = (size_t)mesh->part.num_cells, all = (size_t)num_all(mesh);
   PCSIM_GOTO(pcsim_alloc(n + 1, sizeof *mesh->near_start, &mesh->near_start), status, done);
-  PCSIM_GOTO(node_cells_make(mesh, &around), status, done);
+  PCSIM_GOTO(build_node_cells(mesh), status, done);
   PCSIM_GOTO(pcsim_alloc(all, sizeof *met, &met), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)most_around(mesh, &around) + 1, sizeof *list, &list), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)most_around(mesh) + 1, sizeof *list, &list), status, done);
   for (size_t i = 0; i < all; i++) met[i] = -1;
   for (size_t i = 0; i < n; i++)
-    mesh->near_start[i + 1] = mesh->near_start[i] + cells_around(mesh, &around, (int32_t)i, false, met, list);
+    mesh->near_start[i + 1] = mesh->near_start[i] + cells_around(mesh, (int32_t)i, false, met, list);
   PCSIM_GOTO(pcsim_alloc((size_t)mesh->near_start[n], sizeof *mesh->near, &mesh->near), status, done);
-  near_fill(mesh, &around, met, list);
+  near_fill(mesh, met, list);
   memmove(mesh->near_start + 1, mesh->near_start, n * sizeof *mesh->near_start);
   mesh->near_start[0] = 0;
 done:
-  pcsim_free(&around.start);
-  pcsim_free(&around.cell);
   pcsim_free(&met);
   pcsim_free(&list);
   return status;

@@ -8,7 +8,7 @@
 
 typedef struct {
   uint32_t *start; /* [num_nodes + 1] */
-  uint64_t *key;   /* second and third lowest node of each side */
+  uint64_t *key;
   uint32_t *side;
 } side_table;
 
@@ -17,33 +17,40 @@ typedef struct {
   uint32_t side;
 } side_record;
 
-/* Lowest node, and the next two as one key; in 2D the key is the other node. */
+/* Keys hold the second and third lowest node, a mark of quads at the top, and at the bottom the sense in
+ * which the nodes of a smaller face run: two cells see their face in opposite senses. So most faces are
+ * joined without another look at the cells. Keys are compared without the sense. */
+#define KEY_QUAD (UINT64_C(1) << 63)
+static inline uint64_t key_nodes(uint64_t key) { return key >> 1; }
+
+static inline void order_pair(int32_t *a, int32_t *b, uint64_t *sense) {
+  if (*a <= *b) return;
+  int32_t t = *a;
+  *a = *b;
+  *b = t;
+  *sense ^= 1;
+}
+
+/* Lowest node and key of a side. */
 static inline int32_t side_key(const int32_t *nodes, int n, uint64_t *key) {
   int32_t a = nodes[0], b = nodes[1];
-  if (a > b) {
-    int32_t t = a;
-    a = b;
-    b = t;
-  }
+  uint64_t sense = 0;
+  order_pair(&a, &b, &sense);
   if (n == 2) {
-    *key = (uint64_t)b;
+    *key = (uint64_t)b << 1 | sense;
     return a;
   }
-  int32_t c = INT32_MAX; /* a < b < c: the three lowest */
-  for (int i = 2; i < n; i++) {
-    int32_t x = nodes[i];
-    if (x < a) {
-      c = b;
-      b = a;
-      a = x;
-    } else if (x < b) {
-      c = b;
-      b = x;
-    } else if (x < c) {
-      c = x;
-    }
+  int32_t c = nodes[2];
+  order_pair(&b, &c, &sense);
+  order_pair(&a, &b, &sense);
+  if (n == 4) { /* drop the highest of four */
+    int32_t d = nodes[3];
+    order_pair(&c, &d, &sense);
+    order_pair(&b, &c, &sense);
+    order_pair(&a, &b, &sense);
+    sense = KEY_QUAD;
   }
-  *key = (uint64_t)b << 32 | (uint64_t)c;
+  *key = (uint64_t)b << 32 | (uint64_t)c << 1 | sense;
   return a;
 }
 
@@ -111,7 +118,8 @@ fail:
 
 static int compare_records(const void *pa, const void *pb) {
   const side_record *a = pa, *b = pb;
-  if (a->key != b->key) return a->key < b->key ? -1 : 1;
+  uint64_t x = key_nodes(a->key), y = key_nodes(b->key);
+  if (x != y) return x < y ? -1 : 1;
   return a->side < b->side ? -1 : a->side > b->side;
 }
 
@@ -122,7 +130,7 @@ static pcsim_status bucket_sort(uint64_t *key, uint32_t *side, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
       uint64_t k = key[i];
       uint32_t s = side[i], j = i;
-      for (; j > 0 && key[j - 1] > k; j--) {
+      for (; j > 0 && key_nodes(key[j - 1]) > key_nodes(k); j--) {
         key[j] = key[j - 1];
         side[j] = side[j - 1];
       }
@@ -143,24 +151,25 @@ static pcsim_status bucket_sort(uint64_t *key, uint32_t *side, uint32_t n) {
   return PCSIM_OK;
 }
 
-/* Sides of two cells must see the cycle of nodes in opposite directions. */
-static bool sides_opposite(const pcsim_raw_mesh *raw, uint32_t a, uint32_t b) {
+/* The cycle of one quad must be that of the other turned round. */
+static bool quads_opposite(const pcsim_raw_mesh *raw, uint32_t a, uint32_t b) {
   int32_t p[4], q[4];
-  int n = pcsim_side_nodes(raw, a, p), first = 0;
-  if (pcsim_side_nodes(raw, b, q) != n) return false;
-  while (first < n && q[first] != p[0]) first++;
-  if (n == 2) return first == 1;
-  for (int i = 0; i < n; i++)
-    if (q[(first + n - i) % n] != p[i]) return false;
+  int first = 0;
+  pcsim_side_nodes(raw, a, p);
+  pcsim_side_nodes(raw, b, q);
+  while (first < 4 && q[first] != p[0]) first++;
+  for (int i = 0; i < 4; i++)
+    if (q[(first + 4 - i) % 4] != p[i]) return false;
   return true;
 }
 
 static int32_t *side_link(pcsim_mesh_links *links, uint32_t side) {
-  return links->link + links->half_start[pcsim_side_cell(side)] + pcsim_side_face(side);
+  return links->link + pcsim_side_cell(side) * links->stride + pcsim_side_face(side);
 }
 
 /* All sides of one face; those of cells come first. */
-static void join_face(pcsim_mesh_links *links, const uint32_t *side, uint32_t n, pcsim_faults *faults) {
+static void join_face(pcsim_mesh_links *links, const uint64_t *key, const uint32_t *side, uint32_t n,
+                      pcsim_faults *faults) {
   const pcsim_raw_mesh *raw = links->raw;
   uint32_t cells = 0;
   while (cells < n && !pcsim_side_is_facet(side[cells])) cells++;
@@ -186,8 +195,8 @@ static void join_face(pcsim_mesh_links *links, const uint32_t *side, uint32_t n,
   *side_link(links, side[0]) = (int32_t)b;
   for (uint32_t i = 1; i < cells; i++) *side_link(links, side[i]) = (int32_t)a;
   links->num_interior_faces++;
-  if (!sides_opposite(raw, side[0], side[1]))
-    pcsim_faults_add(faults, PCSIM_FAULT_OVERLAP, side[0], side[1], side[0]);
+  bool opposite = key[0] & KEY_QUAD ? quads_opposite(raw, side[0], side[1]) : (key[0] ^ key[1]) & 1;
+  if (!opposite) pcsim_faults_add(faults, PCSIM_FAULT_OVERLAP, side[0], side[1], side[0]);
   if (n > cells) {
     if (raw->cell_region[a] == raw->cell_region[b])
       pcsim_faults_add(faults, PCSIM_FAULT_INSIDE, side[cells], side[0], side[1]);
@@ -195,34 +204,28 @@ static void join_face(pcsim_mesh_links *links, const uint32_t *side, uint32_t n,
   }
 }
 
-/* Fourth node of a quad (the highest), -1 for smaller faces: what the key does not hold. */
-static int32_t fourth_node(const pcsim_raw_mesh *raw, uint32_t side) {
+static int32_t highest_node(const pcsim_raw_mesh *raw, uint32_t side) {
   int32_t nodes[4], top = -1;
   int n = pcsim_side_nodes(raw, side, nodes);
-  for (int i = 0; i < n && n == 4; i++)
+  for (int i = 0; i < n; i++)
     if (nodes[i] > top) top = nodes[i];
   return top;
 }
 
-/* Sides with one key: one face, unless quads (or a quad and a triangle) share three nodes only. */
-static void join_run(pcsim_mesh_links *links, uint32_t *side, uint32_t n, pcsim_faults *faults) {
-  const pcsim_raw_mesh *raw = links->raw;
-  if (raw->dim == 3)
-    for (uint32_t i = 1; i < n; i++) {
-      uint32_t s = side[i], j = i;
-      int32_t fourth = fourth_node(raw, s);
-      for (; j > 0 && fourth_node(raw, side[j - 1]) > fourth; j--) side[j] = side[j - 1];
-      side[j] = s;
-    }
+/* Quads with one key: one face, unless they share three nodes only. */
+static void join_quads(pcsim_mesh_links *links, const uint64_t *key, uint32_t *side, uint32_t n,
+                       pcsim_faults *faults) {
+  for (uint32_t i = 1; i < n; i++) {
+    uint32_t s = side[i], j = i;
+    int32_t top = highest_node(links->raw, s);
+    for (; j > 0 && highest_node(links->raw, side[j - 1]) > top; j--) side[j] = side[j - 1];
+    side[j] = s;
+  }
   for (uint32_t i = 0, end; i < n; i = end) {
+    int32_t top = highest_node(links->raw, side[i]);
     end = i + 1;
-    if (raw->dim == 3) {
-      int32_t fourth = fourth_node(raw, side[i]);
-      while (end < n && fourth_node(raw, side[end]) == fourth) end++;
-    } else {
-      end = n;
-    }
-    join_face(links, side + i, end - i, faults);
+    while (end < n && highest_node(links->raw, side[end]) == top) end++;
+    join_face(links, key + i, side + i, end - i, faults);
   }
 }
 
@@ -238,8 +241,9 @@ static pcsim_status join_sides(pcsim_mesh_links *links, pcsim_faults *faults) {
     PCSIM_GOTO(bucket_sort(key, side, n), status, done);
     for (uint32_t i = 0, end; i < n; i = end) {
       end = i + 1;
-      while (end < n && key[end] == key[i]) end++;
-      join_run(links, side + i, end - i, faults);
+      while (end < n && key_nodes(key[end]) == key_nodes(key[i])) end++;
+      if (key[i] & KEY_QUAD) join_quads(links, key + i, side + i, end - i, faults);
+      else join_face(links, key + i, side + i, end - i, faults);
     }
   }
 done:
@@ -258,8 +262,8 @@ static pcsim_status find_apart(const pcsim_mesh_links *links, pcsim_faults *faul
   PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *seen, &seen), status, done);
   seen[0] = 1;
   for (int64_t i = 0; i < reached; i++)
-    for (int64_t h = links->half_start[queue[i]]; h < links->half_start[queue[i] + 1]; h++) {
-      int32_t next = links->link[h];
+    for (int f = 0; f < links->stride; f++) {
+      int32_t next = links->link[(int64_t)queue[i] * links->stride + f];
       if (next < 0 || seen[next]) continue;
       seen[next] = 1;
       queue[reached++] = next;
@@ -293,10 +297,11 @@ static pcsim_status connect(const pcsim_raw_mesh *raw, pcsim_mesh_links *links) 
   pcsim_faults faults = {0};
   PCSIM_TRY(pcsim_alloc(n, 3 * sizeof *links->centre, &links->centre));
   PCSIM_TRY(pcsim_mesh_check_cells(raw, links->centre));
-  PCSIM_TRY(pcsim_alloc(n + 1, sizeof *links->half_start, &links->half_start));
   for (size_t c = 0; c < n; c++)
-    links->half_start[c + 1] = links->half_start[c] + pcsim_cell_shapes[raw->cell_type[c]].num_faces;
-  PCSIM_TRY(pcsim_alloc((size_t)links->half_start[n], sizeof *links->link, &links->link));
+    if (pcsim_cell_shapes[raw->cell_type[c]].num_faces > links->stride)
+      links->stride = pcsim_cell_shapes[raw->cell_type[c]].num_faces;
+  PCSIM_TRY(pcsim_alloc(n * (size_t)links->stride, sizeof *links->link, &links->link));
+  memset(links->link, 0xff, n * (size_t)links->stride * sizeof *links->link);
   PCSIM_TRY(pcsim_alloc((size_t)raw->num_patches, sizeof *links->patch_size, &links->patch_size));
   PCSIM_TRY(join_sides(links, &faults));
   PCSIM_TRY(find_apart(links, &faults));
@@ -320,7 +325,6 @@ pcsim_status pcsim_mesh_connect(const pcsim_raw_mesh *raw, pcsim_mesh_links *lin
 
 void pcsim_mesh_links_free(pcsim_mesh_links *links) {
   pcsim_free(&links->centre);
-  pcsim_free(&links->half_start);
   pcsim_free(&links->link);
   pcsim_free(&links->patch_size);
 }

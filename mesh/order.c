@@ -79,20 +79,23 @@ typedef struct {
   const pcsim_mesh_links *links;
   const int32_t *part; /* rank of each cell; NULL for one rank */
   int32_t *mark;       /* stamp of the last walk that reached the cell; DONE when numbered */
+  uint8_t *degree;     /* faces inside the part */
   int32_t *queue;
   int32_t stamp;
 } walker;
 enum { DONE = -1 };
+enum { AHEAD = 12 }; /* cells whose links are fetched before their turn */
 
 static inline bool inside(const walker *w, int32_t next, int32_t part) {
   return next >= 0 && (!w->part || w->part[next] == part);
 }
-static int degree(const walker *w, int32_t cell) {
-  int32_t part = w->part ? w->part[cell] : 0;
-  int n = 0;
-  for (int64_t h = w->links->half_start[cell]; h < w->links->half_start[cell + 1]; h++)
-    n += inside(w, w->links->link[h], part);
-  return n;
+static void count_degrees(walker *w) {
+  const pcsim_mesh_links *links = w->links;
+  for (int64_t c = 0; c < links->raw->num_cells; c++) {
+    int32_t part = w->part ? w->part[c] : 0;
+    for (int f = 0; f < links->stride; f++)
+      w->degree[c] += inside(w, links->link[c * links->stride + f], part);
+  }
 }
 
 /* Breadth first from `start` within its part, into `queue` in the order of Cuthill-McKee (neighbours by
@@ -112,11 +115,12 @@ static int64_t walk(walker *w, int32_t start, int32_t stamp, int32_t *queue, int
     }
     int32_t found[6];
     int key[6], count = 0;
-    for (int64_t h = w->links->half_start[queue[i]]; h < w->links->half_start[queue[i] + 1]; h++) {
-      int32_t next = w->links->link[h];
+    if (i + AHEAD < n) __builtin_prefetch(w->links->link + (int64_t)queue[i + AHEAD] * w->links->stride);
+    for (int f = 0; f < w->links->stride; f++) {
+      int32_t next = w->links->link[(int64_t)queue[i] * w->links->stride + f];
       if (!inside(w, next, part) || w->mark[next] == stamp || w->mark[next] == DONE) continue;
       w->mark[next] = stamp;
-      int k = degree(w, next), j = count++;
+      int k = w->degree[next], j = count++;
       for (; j > 0 && (key[j - 1] > k || (key[j - 1] == k && found[j - 1] > next)); j--) {
         key[j] = key[j - 1];
         found[j] = found[j - 1];
@@ -140,9 +144,9 @@ static int32_t far_cell(walker *w, int32_t start) {
     if (levels <= best) break;
     best = levels;
     int32_t next = w->queue[last];
-    int next_degree = degree(w, next);
+    int next_degree = w->degree[next];
     for (int64_t i = last + 1; i < n; i++) {
-      int k = degree(w, w->queue[i]);
+      int k = w->degree[w->queue[i]];
       if (k < next_degree || (k == next_degree && w->queue[i] < next)) {
         next = w->queue[i];
         next_degree = k;
@@ -178,6 +182,7 @@ static pcsim_status number_parts(const pcsim_mesh_links *links, int ranks, pcsim
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_alloc(n, sizeof *w.mark, &w.mark), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *w.queue, &w.queue), status, done);
+  PCSIM_GOTO(pcsim_alloc(n, sizeof *w.degree, &w.degree), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbered, &numbered), status, done);
   if (ranks > 1) {
     PCSIM_GOTO(pcsim_alloc(n, sizeof *part, &part), status, done);
@@ -186,12 +191,14 @@ static pcsim_status number_parts(const pcsim_mesh_links *links, int ranks, pcsim
         part[order->raw_of_global[i]] = r;
     w.part = part;
   }
+  count_degrees(&w);
   for (int r = 0; r < ranks; r++)
     number_part(&w, order->raw_of_global + order->rank_start[r],
                 order->rank_start[r + 1] - order->rank_start[r], numbered);
 done:
   pcsim_free(&w.mark);
   pcsim_free(&w.queue);
+  pcsim_free(&w.degree);
   pcsim_free(&part);
   pcsim_free(&numbered);
   return status;

@@ -299,11 +299,10 @@ static pcsim_status mark_boundary_nodes(cutter *cut) {
   const pcsim_raw_mesh *raw = cut->links->raw;
   PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *cut->boundary, &cut->boundary));
   for (int64_t c = 0; c < raw->num_cells; c++)
-    for (int64_t h = cut->links->half_start[c]; h < cut->links->half_start[c + 1]; h++) {
-      if (cut->links->link[h] >= 0) continue;
+    for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++) {
+      if (cut->links->link[c * cut->links->stride + f] >= 0) continue;
       int32_t face[4];
-      int n = pcsim_cell_face_nodes(raw->cell_type[c], raw->cell_nodes + raw->cell_start[c],
-                                    (int)(h - cut->links->half_start[c]), face);
+      int n = pcsim_cell_face_nodes(raw->cell_type[c], raw->cell_nodes + raw->cell_start[c], f, face);
       for (int i = 0; i < n; i++) cut->boundary[face[i]] = 1;
     }
   return PCSIM_OK;
