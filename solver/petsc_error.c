@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* OpenBLAS starts a thread a core, which spin between calls; the vectors here are short. */
+extern void openblas_set_num_threads(int n);
+
 static char first_message[512];
 static bool started_here;
 
@@ -36,6 +39,7 @@ pcsim_status pcsim_petsc_end(int code, const char *file, int line, const char *f
 
 pcsim_status pcsim_solver_start(MPI_Comm comm) {
   PetscBool running = PETSC_FALSE;
+  openblas_set_num_threads(1);
   if (PetscInitialized(&running)) PCSIM_FAIL(PCSIM_ERR_LIBRARY, "PETSc cannot be asked whether it runs");
   if (running) return PCSIM_OK;
   static char name[] = "pcsim", quiet[] = "-no_signal_handler";
