@@ -149,6 +149,16 @@ static pcsim_status begin(const char *folder, const char *text, bool clear_first
   return cli_folder_write_case(folder, text, text);
 }
 
+/* A run that ended at its limit of steps can be given more; one that converged or diverged is finished for
+ * good. */
+static pcsim_status can_go_on(const char *folder, bool *finished) {
+  pcsim_report *summary = NULL;
+  PCSIM_TRY(cli_summary_read(folder, &summary));
+  *finished = strcmp(summary->status, "not-converged") != 0;
+  pcsim_summary_free(&summary);
+  return PCSIM_OK;
+}
+
 pcsim_status cli_folder_prepare(const char *folder, const cli_folder_rules *rules, const char *text,
                                 cli_folder_state *state) {
   listing l;
@@ -186,9 +196,12 @@ pcsim_status cli_folder_prepare(const char *folder, const cli_folder_rules *rule
   PCSIM_CHECK(!strcmp(hash, now), PCSIM_ERR_CASE,
               "the case is not the one that the run in %s began with (%s/case.yaml); --force starts again",
               folder, folder);
+  if (finished) PCSIM_TRY(can_go_on(folder, &finished));
   *state = finished ? CLI_FOLDER_FINISHED : CLI_FOLDER_UNFINISHED;
   if (finished) return PCSIM_OK;
   PCSIM_TRY(try_writing(folder));
+  if (unlink(summary) != 0 && errno != ENOENT)
+    PCSIM_FAIL(PCSIM_ERR_IO, "%s: cannot be removed: %s", summary, strerror(errno));
   return clear(folder, true);
 }
 
