@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { SUPER = 2 };
-static const colour ink = {32, 36, 44}, faint = {120, 126, 136}, grid_line = {150, 156, 166};
+static const colour ink = {32, 36, 44}, faint = {120, 126, 136}, grid_line = {150, 156, 166},
+                    frame_line = {222, 225, 230};
 static const double TEXT = 11.5, TITLE = 14;
 
 /* The drawn plane and where it lies in the picture. */
@@ -51,7 +52,18 @@ static double widest_label(const axis_ticks *ticks) {
   return width;
 }
 
-enum { BAR_RIGHT_ROOM = 130, BAR_BELOW_ROOM = 62, TOP_ROOM = 46, BOTTOM_ROOM = 50, MIN_HEIGHT = 260 };
+enum {
+  BAR_RIGHT_ROOM = 132,
+  BAR_BELOW_ROOM = 58,
+  TOP_ROOM = 58,
+  BOTTOM_ROOM = 64,
+  MIN_HEIGHT = 260,
+  MOST_TICKS = 11
+};
+
+static int most_ticks(double length, double each) {
+  return length < 2 * each ? 2 : length > MOST_TICKS * each ? MOST_TICKS : (int)(length / each);
+}
 
 static void make_layout(layout *l, const pcsim_picture_options *options) {
   const double w = l->world[2] - l->world[0], h = l->world[3] - l->world[1];
@@ -62,22 +74,24 @@ static void make_layout(layout *l, const pcsim_picture_options *options) {
   /* The room for labels depends on the ticks, they on the height: two rounds settle it. */
   double label_room = 50;
   for (int round = 0; round < 2; round++) {
-    l->left = (int)label_room + 24;
+    l->left = (int)label_room + 62;
     double room = l->picture_width - l->left - (l->bar && !l->bar_below ? BAR_RIGHT_ROOM : 28);
-    double tallest = 0.95 * l->picture_width;
+    double tallest = 0.75 * l->picture_width;
     double scale = fmin(room / w, tallest / h);
     /* A domain far longer than high is drawn higher than it is, by a whole factor that is written beside it.
      */
     l->stretch = 1;
-    while (h * scale * l->stretch < 70 && h * scale * (l->stretch + 1) < 200) l->stretch++;
+    while (h * scale * l->stretch < 100 && h * scale * (l->stretch + 1) < 200) l->stretch++;
     l->scale[0] = scale;
     l->scale[1] = scale * l->stretch;
     l->width = (int)lround(w * l->scale[0]);
     l->height = (int)lround(h * l->scale[1]);
     if (l->width < 1) l->width = 1;
     if (l->height < 1) l->height = 1;
-    ticks_make(l->world[0], l->world[2], l->width > 170 ? l->width / 85 : 2, &l->x);
-    ticks_make(l->world[1], l->world[3], l->height > 90 ? l->height / 45 : 2, &l->y);
+    /* What is narrower than the picture stands in its middle. */
+    l->left += (int)(room - l->width) / 2;
+    ticks_make(l->world[0], l->world[2], most_ticks(l->width, 85), &l->x);
+    ticks_make(l->world[1], l->world[3], most_ticks(l->height, 42), &l->y);
     label_room = widest_label(&l->y);
   }
   l->top = TOP_ROOM;
@@ -231,7 +245,8 @@ typedef struct {
   double low, high;         /* of the colours */
   double all_low, all_high; /* of the cells in view */
   bool below, above;        /* values beyond the scale exist */
-  bool symmetric, flat;
+  bool symmetric;
+  colour table[1024]; /* low to high */
 } colour_scale;
 
 static int compare_floats(const void *a, const void *b) {
@@ -252,13 +267,12 @@ static pcsim_status choose_scale(const planes *p, bool symmetric, colour_scale *
     low = fmin(low, p->value[i]), high = fmax(high, p->value[i]);
     if (i % 7 == 0) sorted[n++] = p->value[i];
   }
-  s->flat = !(low <= high);
-  if (s->flat) low = 0, high = 1;
+  if (!(low <= high)) low = 0, high = 1; /* nothing in view */
   s->low = s->all_low = low;
   s->high = s->all_high = high;
   if (n > 1000) {
     qsort(sorted, n, sizeof *sorted, compare_floats);
-    double q0 = sorted[(size_t)(0.002 * (double)n)], q1 = sorted[(size_t)(0.998 * (double)(n - 1))];
+    double q0 = sorted[(size_t)(0.003 * (double)n)], q1 = sorted[(size_t)(0.997 * (double)(n - 1))];
     if (high - low > 1.6 * (q1 - q0) && q1 > q0) {
       if (q0 - low > 0.15 * (q1 - q0)) s->low = q0, s->below = true;
       if (high - q1 > 0.15 * (q1 - q0)) s->high = q1, s->above = true;
@@ -275,12 +289,18 @@ static pcsim_status choose_scale(const planes *p, bool symmetric, colour_scale *
     double half = size > 0 ? 0.05 * size : 0.5;
     s->low -= half, s->high += half;
   }
+  const int colours = sizeof s->table / sizeof *s->table;
+  for (int i = 0; i < colours; i++) {
+    double t = (i + 0.5) / colours;
+    s->table[i] = symmetric ? colour_diverging(t) : colour_sequential(t);
+  }
   return PCSIM_OK;
 }
 
 static colour scale_colour(const colour_scale *s, double value) {
-  double t = (value - s->low) / (s->high - s->low);
-  return s->symmetric ? colour_diverging(t) : colour_sequential(t);
+  const int n = sizeof s->table / sizeof *s->table;
+  double t = (value - s->low) / (s->high - s->low) * n;
+  return s->table[t > 0 ? (t < n ? (int)t : n - 1) : 0];
 }
 
 static void exponent_text(int exponent, char out[32]) {
@@ -306,7 +326,7 @@ static void bar_right(pcsim_picture *canvas, const layout *l, const colour_scale
                     scale_colour(s, s->low));
   axis_ticks t;
   char label[32];
-  ticks_make(s->low, s->high, (int)((y1 - y0) / 34), &t);
+  ticks_make(s->low, s->high, most_ticks(y1 - y0, 36), &t);
   for (int i = 0; i < t.count; i++) {
     double y = y0 + (s->high - ticks_value(&t, i)) / (s->high - s->low) * (y1 - y0);
     canvas_line(canvas, x1, y, x1 + 5, y, 1.1, ink);
@@ -315,7 +335,7 @@ static void bar_right(pcsim_picture *canvas, const layout *l, const colour_scale
   }
   if (!t.exponent) return;
   exponent_text(t.exponent, label);
-  canvas_text(canvas, x0, l->top - 9, TEXT, 0, ink, label);
+  canvas_text(canvas, x0, l->top - 11, TEXT, 0, ink, label);
 }
 
 static void bar_below(pcsim_picture *canvas, const layout *l, const colour_scale *s) {
@@ -332,7 +352,7 @@ static void bar_below(pcsim_picture *canvas, const layout *l, const colour_scale
                     scale_colour(s, s->high));
   axis_ticks t;
   char label[32];
-  ticks_make(s->low, s->high, (int)((x1 - x0) / 70), &t);
+  ticks_make(s->low, s->high, most_ticks(x1 - x0, 70), &t);
   for (int i = 0; i < t.count; i++) {
     double x = x0 + (ticks_value(&t, i) - s->low) / (s->high - s->low) * (x1 - x0);
     canvas_line(canvas, x, y1, x, y1 + 5, 1.1, ink);
@@ -397,11 +417,21 @@ static void paint_axes(pcsim_picture *canvas, const layout *l) {
   char power[32] = "";
   if (l->x.exponent) exponent_text(l->x.exponent, power);
   snprintf(label, sizeof label, "x %s", power);
-  canvas_text(canvas, right + 6, y0 + 5 + TEXT / 2, TEXT, 0, faint, label);
+  canvas_text(canvas, (l->left + right) / 2, y0 + 33 + TEXT, TEXT, 0.5, faint, label);
   power[0] = '\0';
   if (l->y.exponent) exponent_text(l->y.exponent, power);
   snprintf(label, sizeof label, l->stretch > 1 ? "y %s (drawn %d times as high)" : "y %s", power, l->stretch);
-  canvas_text(canvas, x0 - 4, l->top - 9, TEXT, l->stretch > 1 ? 0 : 0.5, faint, label);
+  if (l->stretch > 1 || l->y.exponent) canvas_text(canvas, x0 - 4, l->top - 11, TEXT, 0, faint, label);
+  else canvas_text(canvas, x0 - 28 - widest_label(&l->y), (l->top + bottom + TEXT) / 2, TEXT, 1, faint, "y");
+}
+
+/* A faint line where the window cuts through cells; the domain's own border covers it elsewhere. */
+static void paint_frame(pcsim_picture *canvas, const layout *l) {
+  const double x0 = l->left, y0 = l->top, x1 = x0 + l->width, y1 = y0 + l->height;
+  canvas_line(canvas, x0, y0, x1, y0, 1, frame_line);
+  canvas_line(canvas, x1, y0, x1, y1, 1, frame_line);
+  canvas_line(canvas, x1, y1, x0, y1, 1, frame_line);
+  canvas_line(canvas, x0, y1, x0, y0, 1, frame_line);
 }
 
 static void paint_title(pcsim_picture *canvas, const layout *l, const char *title, int dim,
@@ -425,6 +455,7 @@ static pcsim_status compose(const layout *l, const planes *p, const pcsim_pictur
   pcsim_picture *canvas;
   PCSIM_TRY(canvas_create(l->picture_width, l->picture_height, &canvas));
   paint_samples(canvas, l, p, l->bar ? &scale : NULL);
+  paint_frame(canvas, l);
   paint_cover(canvas, l, p->edge, ink, l->bar ? 0.4 : 0.75);
   paint_cover(canvas, l, p->border, ink, 0.9);
   paint_axes(canvas, l);
