@@ -250,6 +250,7 @@ static pcsim_status unknown_function(parser *p, size_t at, const char *name) {
 /** After "name(": arguments and ")". */
 static pcsim_status parse_call(parser *p, size_t at, const char *name, piece *out) {
   piece args[EXPR_MAX_ARGS];
+  size_t open = p->next.at;
   int n = 0, index = expr_function_find(name);
   if (index < 0) return unknown_function(p, at, name);
   const pcsim_expr_function *f = pcsim_expr_get_function((size_t)index);
@@ -264,6 +265,7 @@ static pcsim_status parse_call(parser *p, size_t at, const char *name, piece *ou
       if (!is_sign(p, ",")) break;
       PCSIM_TRY(advance(p));
     }
+    if (p->next.kind == TOKEN_END) FAIL_AT(p, open, "this '(' is not closed");
     if (!is_sign(p, ")")) return unexpected(p, "an operator, ',' or ')'");
   }
   if (n < f->min_args)

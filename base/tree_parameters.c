@@ -81,6 +81,7 @@ bool tree_number(pcsim_tree *tree, const pcsim_node *node, double *value) {
   bool constant = pcsim_expr_is_constant(expr, &result);
   pcsim_expr_destroy(&expr);
   if (!constant || !isfinite(result)) {
+    if (isnan(result)) result = NAN; /* its sign means nothing */
     pcsim_tree_problem(tree, node, "%s must be a finite number, found %s, which is %g",
                        node_label(node, label, sizeof label), node_found(node, found, sizeof found), result);
     return false;

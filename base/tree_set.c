@@ -3,7 +3,6 @@
 #include "tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /** One step of a path: the key (or element) it names and what follows. */
@@ -182,18 +181,31 @@ static pcsim_status set_value(assignment *a, const char *name) {
   return tree_evaluate_parameters(a->tree);
 }
 
+/** What stands for the file in messages: the assignment itself, on one line of bounded length. */
+static pcsim_status name_assignment(const char *text, char **name) {
+  enum { SHOWN = 200 };
+  size_t n = strlen(text);
+  if (n > SHOWN)
+    for (n = SHOWN; n && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
+  PCSIM_TRY(pcsim_alloc(n + 16, 1, name));
+  snprintf(*name, n + 16, "--set %.*s", (int)n, text);
+  for (char *p = *name; *p; p++)
+    if ((unsigned char)*p < 0x20) *p = ' ';
+  return PCSIM_OK;
+}
+
 pcsim_status pcsim_tree_set(pcsim_tree *tree, const char *text) {
   char *name = NULL;
   PCSIM_CHECK(text, PCSIM_ERR_ARG, "no assignment");
-  PCSIM_CHECK(strlen(text) <= TREE_MAX_BYTES, PCSIM_ERR_CASE, "--set: the assignment is too long");
+  PCSIM_CHECK(strlen(text) <= 65536, PCSIM_ERR_CASE, "--set: the assignment is too long");
   assignment a = {.tree = tree, .text = text, .end = find_equals(text)};
   PCSIM_CHECK(a.end && a.end > text, PCSIM_ERR_CASE,
               "--set %s: expected path=value, such as solve.tolerance=1e-8", text);
   size_t n = (size_t)(a.end - text);
   PCSIM_CHECK(!(n >= 7 && !strncmp(text, "extends", 7) && (n == 7 || text[7] == '.')), PCSIM_ERR_CASE,
               "--set %s: 'extends' was followed when the case was read and cannot be set", text);
-  PCSIM_CHECK(asprintf(&name, "--set %.200s", text) >= 0, PCSIM_ERR_MEMORY, "out of memory");
+  PCSIM_TRY(name_assignment(text, &name));
   pcsim_status status = set_value(&a, name);
-  free(name);
+  pcsim_free(&name);
   return status;
 }

@@ -13,8 +13,8 @@ static bool is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/** Can the text stand without quotes, in any surroundings? Stricter than YAML, hence safe. */
-static bool is_plain(const char *text) {
+/** Can the text stand without quotes? Stricter than YAML, hence safe; commas part values within brackets. */
+static bool is_plain(const char *text, bool in_brackets) {
   size_t n = strlen(text);
   const char *first = text;
   if (!n || text[n - 1] == ' ') return false;
@@ -23,8 +23,9 @@ static bool is_plain(const char *text) {
     return false;
   for (const char *p = text; *p; p++) {
     if (is_alnum(*p) || strchr("._/*+^()<=>-%|", *p)) continue;
+    if (*p == ',' && !in_brackets) continue;
     if (*p == ' ' && p[1] != '#') continue;
-    if (*p == ':' && is_alnum(p[1]) && p > text) continue;
+    if (*p == ':' && is_alnum(p[1]) && p > text && !in_brackets) continue;
     if ((unsigned char)*p >=
         0xc0) { /* letters of other scripts; blanks and breaks of Unicode are not plain */
       uint32_t code;
@@ -63,9 +64,8 @@ static void write_quoted(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-static void write_scalar(FILE *out, const pcsim_node *node) {
-  if (node_is_empty(node)) return; /* `key:` */
-  if (node->style == STYLE_PLAIN && is_plain(node->text)) fputs(node->text, out);
+static void write_scalar(FILE *out, const pcsim_node *node, bool in_brackets) {
+  if (node->style == STYLE_PLAIN && is_plain(node->text, in_brackets)) fputs(node->text, out);
   else write_quoted(out, node->text);
 }
 
@@ -84,24 +84,22 @@ static bool fits_flow(const pcsim_node *node, int *length) {
   return *length < LINE_LENGTH;
 }
 
-static void write_flow(FILE *out, const pcsim_node *node) {
+static void write_flow(FILE *out, const pcsim_node *node, bool in_brackets) {
   if (node->kind == PCSIM_NODE_MAPPING) {
     fputs("{}", out);
-    return;
+  } else if (node->kind == PCSIM_NODE_SCALAR) {
+    write_scalar(out, node, in_brackets);
+  } else {
+    fputc('[', out);
+    for (int64_t i = 0; i < node->size; i++) {
+      if (i) fputs(", ", out);
+      write_flow(out, node->children[i], true);
+    }
+    fputc(']', out);
   }
-  if (node->kind == PCSIM_NODE_SCALAR) {
-    write_scalar(out, node);
-    return;
-  }
-  fputc('[', out);
-  for (int64_t i = 0; i < node->size; i++) {
-    if (i) fputs(", ", out);
-    write_flow(out, node->children[i]);
-  }
-  fputc(']', out);
 }
 
-static void write_block(FILE *out, const pcsim_node *node, int indent);
+static void write_block(FILE *out, const pcsim_node *node, int indent, int first_indent);
 
 /** What follows "key:" or "-", to the end of its lines. */
 static void write_value(FILE *out, const pcsim_node *node, int indent) {
@@ -110,21 +108,23 @@ static void write_value(FILE *out, const pcsim_node *node, int indent) {
     fputc('\n', out);
   } else if (node->kind == PCSIM_NODE_SCALAR || !node->size || fits_flow(node, &length)) {
     fputc(' ', out);
-    write_flow(out, node);
+    write_flow(out, node, false);
     fputc('\n', out);
+  } else if (node->kind == PCSIM_NODE_MAPPING && !node->key) {
+    fputc(' ', out); /* "- key: value" on one line */
+    write_block(out, node, indent + 2, 0);
   } else {
     fputc('\n', out);
-    write_block(out, node, indent + 2);
+    write_block(out, node, indent + 2, indent + 2);
   }
 }
 
-static void write_block(FILE *out, const pcsim_node *node, int indent) {
+static void write_block(FILE *out, const pcsim_node *node, int indent, int first_indent) {
   for (int64_t i = 0; i < node->size; i++) {
     const pcsim_node *value = node->children[i];
-    fprintf(out, "%*s", indent, "");
+    fprintf(out, "%*s", i ? indent : first_indent, "");
     if (node->kind == PCSIM_NODE_MAPPING) {
-      if (value->key->style == STYLE_PLAIN && is_plain(value->key->text)) fputs(value->key->text, out);
-      else write_quoted(out, value->key->text);
+      write_scalar(out, value->key, true);
       fputc(':', out);
     } else {
       fputc('-', out);
@@ -139,7 +139,7 @@ pcsim_status pcsim_tree_write(const pcsim_tree *tree, char **text) {
   *text = NULL;
   FILE *out = open_memstream(&buffer, &size);
   PCSIM_CHECK(out, PCSIM_ERR_MEMORY, "out of memory for the text of the case");
-  if (tree->root->size) write_block(out, tree->root, 0);
+  if (tree->root->size) write_block(out, tree->root, 0, 0);
   else fputs("{}\n", out);
   bool failed = ferror(out) != 0;
   if (fclose(out) || failed || !buffer) {

@@ -103,11 +103,23 @@ static size_t byte_of(reader *r, yaml_mark_t mark) {
   return r->byte;
 }
 
+/** libyaml puts the end of a text without a last line break into a line that is not there. */
+static yaml_mark_t real_place(reader *r, yaml_mark_t at) {
+  const char *text = r->source->text, *end = text + r->source->size;
+  if (byte_of(r, at) < r->source->size || at.column || !at.line || end == text || end[-1] == '\n' ||
+      end[-1] == '\r')
+    return at;
+  for (; end > text && end[-1] != '\n' && end[-1] != '\r'; end--)
+    at.column += ((unsigned char)end[-1] & 0xc0) != 0x80;
+  at.line--;
+  return at;
+}
+
 /** libyaml's words in ours where a user is likely to meet them. */
 static void syntax_problem(reader *r) {
   const yaml_parser_t *p = &r->parser;
   const char *what = p->problem ? p->problem : "cannot be read";
-  yaml_mark_t at = p->problem_mark, from = p->context_mark;
+  yaml_mark_t at = real_place(r, p->problem_mark), from = p->context_mark;
   int line = (int)from.line + 1, column = column_of(r, from);
   char c = r->source->text[byte_of(r, at)];
   r->done = r->useless = true;
@@ -130,6 +142,9 @@ static void syntax_problem(reader *r) {
              !strcmp(what, "did not find expected ',' or '}'")) {
     PROBLEM(r, at, "expected ',' or '%c' for the '%c' in line %d, column %d", what[30],
             what[30] == ']' ? '[' : '{', line, column);
+  } else if (!strcmp(what, "did not find expected node content")) {
+    PROBLEM(r, at, "expected a value within brackets, found %s",
+            c ? "a sign that starts none" : "the end of the text");
   } else if (!strcmp(what, "found unexpected end of stream")) {
     PROBLEM(r, at, "the quoted text that starts in line %d, column %d is not closed", line, column);
   } else if (!strcmp(what, "found unknown escape character")) {

@@ -1,0 +1,7 @@
+pcsim_test(base status RANKS 1 2 4)
+pcsim_test(base memory)
+pcsim_test(base expr)
+pcsim_test(base tree)
+pcsim_test(base check)
+pcsim_test(base write)
+pcsim_test(base file)
