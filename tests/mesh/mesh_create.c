@@ -260,6 +260,39 @@ static void near_cells_share_a_node(void **state) {
   }
 }
 
+/* Cells around each node, and whether a facet touches it, against the raw mesh. */
+static void nodes_know_their_cells(void **state) {
+  (void)state;
+  for (int k = 0; k < NUM_LATTICES; k++) {
+    pair p = make(kinds + k);
+    const pcsim_mesh_view *v = p.view;
+    const pcsim_raw_mesh *raw = p.raw;
+    for (int64_t node = 0; node < v->num_nodes; node++) {
+      int64_t expected = 0, start = v->node_cell_start[node], n = v->node_cell_start[node + 1] - start;
+      bool boundary = false;
+      for (int64_t i = 0; i < raw->cell_start[raw->num_cells]; i++)
+        expected += raw->cell_nodes[i] == v->node_global[node];
+      assert_int_equal(n, expected);
+      for (int64_t i = 0; i < n; i++) {
+        int64_t c = v->cell_original[v->node_cell[start + i]];
+        bool has = false;
+        for (int64_t j = raw->cell_start[c]; j < raw->cell_start[c + 1]; j++)
+          has = has || raw->cell_nodes[j] == v->node_global[node];
+        assert_true(has);
+        if (i > 0)
+          assert_true(global_number(v, v->node_cell[start + i]) >
+                      global_number(v, v->node_cell[start + i - 1]));
+      }
+      for (int64_t i = 0; i < raw->facet_start[raw->num_facets]; i++)
+        boundary = boundary || raw->facet_nodes[i] == v->node_global[node];
+      assert_int_equal(v->node_boundary[node], boundary);
+      for (int d = 0; d < 3; d++)
+        assert_true(v->node[3 * node + d] == raw->nodes[3 * v->node_global[node] + d]);
+    }
+    destroy(&p);
+  }
+}
+
 static void gather_and_scatter_keep_raw_order(void **state) {
   (void)state;
   enum { WIDTH = 3 };
@@ -343,15 +376,11 @@ static void everything_is_freed(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(volumes_fill_the_box),
-      cmocka_unit_test(cells_are_closed),
-      cmocka_unit_test(faces_agree_with_one_rank),
-      cmocka_unit_test(cut_faces_have_equal_bits),
-      cmocka_unit_test(halo_carries_values),
-      cmocka_unit_test(near_cells_share_a_node),
-      cmocka_unit_test(gather_and_scatter_keep_raw_order),
-      cmocka_unit_test(geometry_comes_back),
-      cmocka_unit_test(more_ranks_than_cells),
+      cmocka_unit_test(volumes_fill_the_box),      cmocka_unit_test(cells_are_closed),
+      cmocka_unit_test(faces_agree_with_one_rank), cmocka_unit_test(cut_faces_have_equal_bits),
+      cmocka_unit_test(halo_carries_values),       cmocka_unit_test(near_cells_share_a_node),
+      cmocka_unit_test(nodes_know_their_cells),    cmocka_unit_test(gather_and_scatter_keep_raw_order),
+      cmocka_unit_test(geometry_comes_back),       cmocka_unit_test(more_ranks_than_cells),
       cmocka_unit_test(everything_is_freed),
   };
   return cmocka_run_group_tests_name("mesh_create", tests, NULL, NULL);

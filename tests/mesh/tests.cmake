@@ -1,2 +1,5 @@
 # Tests of mesh/: pcsim_test(mesh NAME RANKS ...)
 pcsim_test(mesh mesh_create RANKS 1 2 4)
+pcsim_test(mesh geometry)
+pcsim_test(mesh mesh_faults RANKS 1 2 4)
+pcsim_test(mesh mesh_search RANKS 1 2 4)
