@@ -150,9 +150,23 @@ static const pcsim_key line_keys[] = {
     {"fields", PCSIM_KEY_NAMES, "", "", "", "u, v, w, p (velocity.x, ..., pressure); all if not given", 0, 0},
 };
 
+/* Places stand in the curve from the start: references are checked against them before the run. */
+static void fill_places(const pcsim_monitors *monitors, const monitor *m, int64_t count, int dim) {
+  const pcsim_curve *curve = &monitors->curve[m->first_curve];
+  const double *first = sampler_point(monitors->samples, m->first_point);
+  for (int64_t i = 0; i < count; ++i) {
+    const double *x = sampler_point(monitors->samples, m->first_point + i);
+    double *row = curve->values + i * curve->num_columns, s = 0.0;
+    for (int k = 0; k < 3; ++k) s += (x[k] - first[k]) * (x[k] - first[k]);
+    row[0] = sqrt(s);
+    for (int k = 0; k < dim; ++k) row[1 + k] = x[k];
+  }
+}
+
 static pcsim_status read_line(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m) {
   double from[3], to[3], point[3];
   int64_t count = 401;
+  int dim = pcsim_mesh_get(monitors->mesh)->dim;
   PCSIM_TRY(pcsim_alloc(1, sizeof(field_list), &m->data));
   field_list *list = m->data;
   read_fields(tree, monitors, m, list);
@@ -164,12 +178,14 @@ static pcsim_status read_line(pcsim_tree *tree, pcsim_monitors *monitors, monito
     PCSIM_TRY(sampler_add(monitors->samples, point, NULL, pcsim_node_get(m->node, "from")));
   }
   char columns[64];
-  snprintf(columns, sizeof columns, "s x y%s", pcsim_mesh_get(monitors->mesh)->dim == 3 ? " z" : "");
+  snprintf(columns, sizeof columns, "s x y%s", dim == 3 ? " z" : "");
   for (int k = 0; k < list->num; ++k) {
     size_t used = strlen(columns);
     snprintf(columns + used, sizeof columns - used, " %s", fields_known[list->field[k]].name);
   }
-  return monitors_add_curve(monitors, m->name, columns, count, &m->first_curve);
+  PCSIM_TRY(monitors_add_curve(monitors, m->name, columns, count, &m->first_curve));
+  fill_places(monitors, m, count, dim);
+  return PCSIM_OK;
 }
 
 static pcsim_status evaluate_line(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
@@ -177,15 +193,10 @@ static pcsim_status evaluate_line(pcsim_monitors *monitors, monitor *m, const pc
   const field_list *list = m->data;
   const pcsim_curve *curve = &monitors->curve[m->first_curve];
   int dim = pcsim_mesh_get(monitors->mesh)->dim;
-  const double *first = sampler_point(monitors->samples, m->first_point);
   for (int64_t i = 0; i < m->num_points; ++i) {
-    const double *x = sampler_point(monitors->samples, m->first_point + i);
     const double *value = sampler_values(monitors->samples, m->first_point + i);
-    double *row = curve->values + i * curve->num_columns, s = 0.0;
-    for (int k = 0; k < 3; ++k) s += (x[k] - first[k]) * (x[k] - first[k]);
-    row[0] = sqrt(s);
-    for (int k = 0; k < dim; ++k) row[1 + k] = x[k];
-    for (int k = 0; k < list->num; ++k) row[1 + dim + k] = value[list->field[k]];
+    for (int k = 0; k < list->num; ++k)
+      curve->values[i * curve->num_columns + 1 + dim + k] = value[list->field[k]];
   }
   return PCSIM_OK;
 }
