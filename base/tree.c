@@ -194,10 +194,12 @@ void tree_problem_at(pcsim_tree *tree, const tree_source *source, int line, int 
   if (status != PCSIM_OK) tree->failure = status;
 }
 
-/** Where a problem at `node` is shown: a mapping at its key, a default at what it was filled into. */
+/** Where a problem at `node` is shown: a mapping or an empty value at its key, a default at what it was
+ * filled into. */
 static const pcsim_node *place_of(const pcsim_tree *tree, const pcsim_node *node) {
   if (!node) node = tree->root;
-  while (node && (node->line == 0 || node->kind == PCSIM_NODE_MAPPING)) {
+  while (node &&
+         (node->line == 0 || node->kind == PCSIM_NODE_MAPPING || (node->key && node_is_empty(node)))) {
     if (node->key && node->key->line > 0) return node->key;
     if (node->line > 0 || !node->parent) break;
     node = node->parent;

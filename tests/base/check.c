@@ -64,7 +64,7 @@ static void test_faults(void **state) {
   expect_after_check("physics: {}\n",
                      "case.yaml:1:1: missing key 'viscosity' in 'physics' (a number: dynamic viscosity)");
   expect_after_check("physics: 3\n", "case.yaml:1:10: 'physics' must be a mapping (key: value), found '3'");
-  expect_after_check("physics:\n", "case.yaml:1:9: 'physics' must be a mapping (key: value), found nothing");
+  expect_after_check("physics:\n", "case.yaml:1:1: 'physics' must be a mapping (key: value), found nothing");
   expect_after_check("physics: {viscosity: -1}\n",
                      "case.yaml:1:22: 'viscosity' must be positive Pa s, found -1");
   expect_after_check("physics: {viscosity: 0}\n",
@@ -84,7 +84,7 @@ static void test_faults(void **state) {
   expect_after_check("physics: {viscosity: [1]}\n",
                      "case.yaml:1:22: 'viscosity' must be a number, found a sequence");
   expect_after_check("physics: {viscosity: }\n",
-                     "case.yaml:1:21: 'viscosity' must be a number, found nothing");
+                     "case.yaml:1:11: 'viscosity' must be a number, found nothing");
   expect_after_check("physics: {viscosity: 1, density: -2}\n",
                      "case.yaml:1:34: 'density' must be at least 0 kg/m3, found -2");
   expect_after_check("physics: {viscosity: 1, count: 0}\n",
@@ -124,7 +124,7 @@ static void test_faults(void **state) {
   expect_after_check("physics: {viscosity: 1, on: [a, [b]]}\n",
                      "case.yaml:1:33: element 2 of 'on' must be a text, found a sequence");
   expect_after_check("physics: {viscosity: 1, extra: , on: }\n",
-                     "case.yaml:1:36: 'on' must be a name or a sequence of names, found nothing");
+                     "case.yaml:1:34: 'on' must be a name or a sequence of names, found nothing");
 }
 
 static void test_all_in_one_pass(void **state) {
@@ -258,4 +258,5 @@ static int run(void) {
   return failed;
 }
 
-int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
+/* Without MPI, whose own leaks would hide ours from the sanitizer. */
+int main(void) { return run() != 0; }

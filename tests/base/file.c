@@ -259,4 +259,5 @@ static int run(void) {
   return failed;
 }
 
-int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
+/* Without MPI, whose own leaks would hide ours from the sanitizer. */
+int main(void) { return run() != 0; }

@@ -181,7 +181,7 @@ static void test_parameters(void **state) {
             "case.yaml:8:8: 'g' uses 'g' before it has a value; parameters are evaluated in order\n"
             "case.yaml:9:3: parameter 'h_1' cannot be a name: letters and digits only, a letter first\n"
             "case.yaml:10:6: 'i' must be a number, found a sequence\n"
-            "case.yaml:11:5: 'j' must be a number, found nothing\n"
+            "case.yaml:11:3: 'j' must be a number, found nothing\n"
             "case.yaml:12:11: 'k' must be a number: the expression ends too early; expected a number, a name "
             "or '('\n"
             "case.yaml:13:6: 'l' must be a number: 'inf' is not a number here; expected a finite number");
@@ -411,4 +411,5 @@ static int run(void) {
   return failed;
 }
 
-int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
+/* Without MPI, whose own leaks would hide ours from the sanitizer. */
+int main(void) { return run() != 0; }

@@ -73,8 +73,9 @@ static void test_round_trips(void **state) {
   round_trip("'key: with # things': 'it''s'\n'- a': '- b'\n'? c': '? d'\n\"x\\ty\": \"\\\\\"\n");
   round_trip("a: [1, [2, [3, {b: [c, {d: }]}]], \"\"]\n");
   round_trip("a:\n  - - 1\n    - - b: 2\n        c: 3\n  -\n  - []\n  - {}\n");
-  round_trip("a: \" lead\"\nb: 'trail '\nc: -\nd: '---'\ne: '...'\nf: '~'\ng: 'null'\nh: '#x'\ni: a#b\nj: 'a "
-             "#b'\nk: a:b\n");
+  round_trip(
+      "a: \" lead\"\nb: 'trail '\nc: '-'\nd: '---'\ne: '...'\nf: '~'\ng: 'null'\nh: '#x'\ni: a#b\nj: 'a "
+      "#b'\nk: a:b\n");
   round_trip(
       "a: '%x'\nb: '&x'\nc: '*x'\nd: '!x'\ne: '|'\nf: '>'\ng: '@x'\nh: '`x'\ni: '\"'\nj: '{'\nk: ','\n");
   round_trip("a: [-1, +2, .5, -.5, 1e-3, (1+2)*3, a b, /tmp/x, x<y, 0.1%]\n");
@@ -117,4 +118,5 @@ static int run(void) {
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
-int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
+/* Without MPI, whose own leaks would hide ours from the sanitizer. */
+int main(void) { return run() != 0; }
