@@ -53,7 +53,7 @@ void monitor_set(pcsim_monitors *monitors, const monitor *m, int i, double value
   monitors->quantity[m->first_quantity + i].value = value;
 }
 
-pcsim_status monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) {
+pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) {
   for (int i = 0; i < monitors->num_quantities; ++i)
     if (strcmp(monitors->quantity[i].name, name) == 0) {
       monitors->quantity[i].value = value;

@@ -98,9 +98,6 @@ pcsim_status monitor_add_quantity(pcsim_monitors *monitors, monitor *m, const ch
                                   ...) PCSIM_PRINTF(4, 5) PCSIM_NODISCARD;
 /** Set quantity i of a monitor. */
 void monitor_set(pcsim_monitors *monitors, const monitor *m, int i, double value);
-/** Append a quantity or set it if it exists (m NULL in monitor_add_quantity's sense). */
-pcsim_status monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
-                          double value) PCSIM_NODISCARD;
 /** Append a curve with columns separated by blanks ("s x y u"). The name is copied. */
 pcsim_status monitors_add_curve(pcsim_monitors *monitors, const char *name, const char *columns,
                                 int64_t num_rows, int *index) PCSIM_NODISCARD;

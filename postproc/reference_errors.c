@@ -78,9 +78,9 @@ static double relative(double error, double norm) { return norm > 0.0 ? error / 
 static pcsim_status put(pcsim_monitors *monitors, const char *name, const field_error *e) {
   char quantity[96];
   snprintf(quantity, sizeof quantity, "error.%s", name);
-  PCSIM_TRY(monitors_put(monitors, quantity, "1", relative(sqrt(e->error), sqrt(e->norm))));
+  PCSIM_TRY(pcsim_monitors_put(monitors, quantity, "1", relative(sqrt(e->error), sqrt(e->norm))));
   snprintf(quantity, sizeof quantity, "error.%s.max", name);
-  return monitors_put(monitors, quantity, "1", relative(e->error_max, e->norm_max));
+  return pcsim_monitors_put(monitors, quantity, "1", relative(e->error_max, e->norm_max));
 }
 
 pcsim_status errors_compute(const exact_field *exact, pcsim_monitors *monitors,
@@ -102,5 +102,5 @@ pcsim_status errors_compute(const exact_field *exact, pcsim_monitors *monitors,
   if (!exact_given(&exact[SAMPLE_P])) return PCSIM_OK;
   double error, norm;
   PCSIM_TRY(vertices_error(&exact[SAMPLE_P], fields, monitors->pressure_free, &error, &norm));
-  return monitors_put(monitors, "error.p.vertices", "1", relative(sqrt(error), sqrt(norm)));
+  return pcsim_monitors_put(monitors, "error.p.vertices", "1", relative(sqrt(error), sqrt(norm)));
 }
