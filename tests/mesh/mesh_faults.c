@@ -37,6 +37,8 @@ static void keep_facets(pcsim_raw_mesh *raw, bool (*keep)(const pcsim_raw_mesh *
 static void add_facet(pcsim_raw_mesh *raw, int patch, pcsim_cell_type type, const int32_t *nodes) {
   int64_t i = raw->num_facets++, start = raw->facet_start[i];
   int n = pcsim_cell_num_nodes(type);
+  int32_t copy[4]; /* the nodes may lie in the array that moves */
+  memcpy(copy, nodes, (size_t)n * sizeof *copy);
   assert_ok(pcsim_realloc((size_t)i + 1, sizeof *raw->facet_type, &raw->facet_type));
   assert_ok(pcsim_realloc((size_t)i + 1, sizeof *raw->facet_patch, &raw->facet_patch));
   assert_ok(pcsim_realloc((size_t)i + 2, sizeof *raw->facet_start, &raw->facet_start));
@@ -44,7 +46,7 @@ static void add_facet(pcsim_raw_mesh *raw, int patch, pcsim_cell_type type, cons
   raw->facet_type[i] = (uint8_t)type;
   raw->facet_patch[i] = patch;
   raw->facet_start[i + 1] = start + n;
-  memcpy(raw->facet_nodes + start, nodes, (size_t)n * sizeof *nodes);
+  memcpy(raw->facet_nodes + start, copy, (size_t)n * sizeof *copy);
 }
 static void add_cell(pcsim_raw_mesh *raw, pcsim_cell_type type, const int32_t *nodes) {
   int64_t i = raw->num_cells++, start = raw->cell_start[i];
