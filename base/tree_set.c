@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SET_MAX_LENGTH = 65536, SET_SHOWN = 200 };
+
 /** One step of a path: the key (or element) it names and what follows. */
 typedef struct {
   const char *key; /**< not terminated */
@@ -62,12 +64,13 @@ typedef struct {
   pcsim_tree *tree;
   tree_source *source;
   const char *text; /**< the assignment */
+  const char *name; /**< "--set ..." for messages: one line, bounded */
   const char *end;  /**< its '=' */
 } assignment;
 
 static pcsim_status new_key(const assignment *a, const step *s, pcsim_node **key) {
   char *text;
-  PCSIM_CHECK(s->size <= TREE_MAX_KEY, PCSIM_ERR_CASE, "--set %s: a key has more than %d characters", a->text,
+  PCSIM_CHECK(s->size <= TREE_MAX_KEY, PCSIM_ERR_CASE, "%s: a key has more than %d characters", a->name,
               TREE_MAX_KEY);
   PCSIM_TRY(tree_new_node(a->tree, PCSIM_NODE_SCALAR, a->source, key));
   PCSIM_TRY(arena_copy(&a->tree->memory, s->key, s->size, &text));
@@ -88,8 +91,8 @@ static void replace_child(pcsim_node *parent, int64_t i, pcsim_node *key, pcsim_
 static pcsim_status make_rest(const assignment *a, pcsim_node *mapping, step s, pcsim_node *value) {
   pcsim_node *key, *inner;
   /* The new branch is built from its end, so that a malformed path leaves the tree as it was. */
-  PCSIM_CHECK(s.key, PCSIM_ERR_CASE, "--set %s: the path before '=' is malformed; expected key.key...=value",
-              a->text);
+  PCSIM_CHECK(s.key, PCSIM_ERR_CASE, "%s: the path before '=' is malformed; expected key.key...=value",
+              a->name);
   PCSIM_TRY(new_key(a, &s, &key));
   if (!s.rest) return tree_append(a->tree, mapping, key, value);
   PCSIM_TRY(tree_new_node(a->tree, PCSIM_NODE_MAPPING, a->source, &inner));
@@ -109,8 +112,8 @@ static pcsim_status place_of_element(const assignment *a, const pcsim_node *sequ
     i = 10 * i + (s->key[k] - '0');
   }
   PCSIM_CHECK(digits && i < sequence->size, PCSIM_ERR_CASE,
-              "--set %s: '%.*s' names no element; the sequence has %lld, counted from 0", a->text,
-              (int)s->size, s->key ? s->key : "", (long long)sequence->size);
+              "%s: '%.*s' names no element; the sequence has %lld, counted from 0", a->name, (int)s->size,
+              s->key ? s->key : "", (long long)sequence->size);
   *place = i;
   return PCSIM_OK;
 }
@@ -134,9 +137,8 @@ static pcsim_status put_value(const assignment *a, pcsim_node *value) {
       return PCSIM_OK;
     }
     pcsim_node *next = at->children[i];
-    PCSIM_CHECK(next->kind != PCSIM_NODE_SCALAR, PCSIM_ERR_CASE,
-                "--set %s: '%.*s' holds the value '%s', no keys", a->text, (int)(s.key + s.size - a->text),
-                a->text, next->text);
+    PCSIM_CHECK(next->kind != PCSIM_NODE_SCALAR, PCSIM_ERR_CASE, "%s: '%.*s' holds the value '%s', no keys",
+                a->name, (int)(s.key + s.size - a->text), a->text, next->text);
     at = next;
     path = s.rest;
   }
@@ -169,43 +171,61 @@ static const char *find_equals(const char *text) {
   return NULL;
 }
 
-static pcsim_status set_value(assignment *a, const char *name) {
+static pcsim_status set_value(assignment *a) {
   pcsim_node *value = NULL;
   const char *given = a->end + 1;
-  PCSIM_TRY(tree_new_source(a->tree, name, a->tree->source->folder, given, strlen(given), &a->source));
+  PCSIM_TRY(tree_new_source(a->tree, a->name, a->tree->source->folder, given, strlen(given), &a->source));
   a->source->shift = (int)(given - a->text);
   PCSIM_TRY(scan_value(a, &value));
-  PCSIM_CHECK(value && !node_is_empty(value), PCSIM_ERR_CASE, "--set %s: expected a value after '='",
-              a->text);
+  PCSIM_CHECK(value && !node_is_empty(value), PCSIM_ERR_CASE, "%s: expected a value after '='", a->name);
   PCSIM_TRY(put_value(a, value));
   return tree_evaluate_parameters(a->tree);
 }
 
 /** What stands for the file in messages: the assignment itself, on one line of bounded length. */
 static pcsim_status name_assignment(const char *text, char **name) {
-  enum { SHOWN = 200 };
   size_t n = strlen(text);
-  if (n > SHOWN)
-    for (n = SHOWN; n && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
+  if (n > SET_SHOWN)
+    for (n = SET_SHOWN; n && ((unsigned char)text[n] & 0xc0) == 0x80;) n--;
   PCSIM_TRY(pcsim_alloc(n + 16, 1, name));
   snprintf(*name, n + 16, "--set %.*s", (int)n, text);
-  for (char *p = *name; *p; p++)
-    if ((unsigned char)*p < 0x20) *p = ' ';
+  const char *end = *name + strlen(*name);
+  for (char *p = *name; *p;) {
+    uint32_t code;
+    size_t size = tree_decode(p, end, &code);
+    if (!size || code < 0x20 || !tree_printable(code)) memset(p, '?', size ? size : 1);
+    p += size ? size : 1;
+  }
   return PCSIM_OK;
+}
+
+/** The path may hold printable text only: it is shown in messages and becomes keys. */
+static bool is_printable(const char *path, const char *end) {
+  while (path < end) {
+    uint32_t code;
+    size_t n = tree_decode(path, end, &code);
+    if (!n || !tree_printable(code) || code < 0x20) return false;
+    path += n;
+  }
+  return true;
 }
 
 pcsim_status pcsim_tree_set(pcsim_tree *tree, const char *text) {
   char *name = NULL;
+  pcsim_status status = PCSIM_OK;
   PCSIM_CHECK(text, PCSIM_ERR_ARG, "no assignment");
-  PCSIM_CHECK(strlen(text) <= 65536, PCSIM_ERR_CASE, "--set: the assignment is too long");
-  assignment a = {.tree = tree, .text = text, .end = find_equals(text)};
-  PCSIM_CHECK(a.end && a.end > text, PCSIM_ERR_CASE,
-              "--set %s: expected path=value, such as solve.tolerance=1e-8", text);
-  size_t n = (size_t)(a.end - text);
-  PCSIM_CHECK(!(n >= 7 && !strncmp(text, "extends", 7) && (n == 7 || text[7] == '.')), PCSIM_ERR_CASE,
-              "--set %s: 'extends' was followed when the case was read and cannot be set", text);
+  PCSIM_CHECK(strlen(text) <= SET_MAX_LENGTH, PCSIM_ERR_CASE, "--set: the assignment has more than %d bytes",
+              SET_MAX_LENGTH);
   PCSIM_TRY(name_assignment(text, &name));
-  pcsim_status status = set_value(&a, name);
+  assignment a = {.tree = tree, .text = text, .name = name, .end = find_equals(text)};
+  const char *fault = NULL;
+  if (!a.end || a.end == text) fault = "expected path=value, such as solve.tolerance=1e-8";
+  else if (!is_printable(text, a.end)) fault = "the path before '=' is no printable UTF-8 text";
+  else if (!strncmp(text, "extends", 7) && (text[7] == '=' || text[7] == '.'))
+    fault = "'extends' was followed when the case was read and cannot be set";
+  if (fault) status = pcsim_error_set(PCSIM_ERR_CASE, __FILE__, __LINE__, __func__, "%s: %s", name, fault);
+  else PCSIM_GOTO(set_value(&a), status, done);
+done:
   pcsim_free(&name);
   return status;
 }
