@@ -202,6 +202,22 @@ static void log_mesh(const cli_session *s) {
             q->aspect_ratio.max);
 }
 
+/* What is wrong with a mesh is reported where the case asks for it: at its file, or at `mesh`. */
+static pcsim_status placed(cli_session *s, pcsim_status status) {
+  if (status != PCSIM_ERR_MESH && status != PCSIM_ERR_CASE) return status;
+  const pcsim_node *mesh = pcsim_node_get(pcsim_tree_root(s->tree), "mesh"),
+                   *file = pcsim_node_get(mesh, "file");
+  char *message = NULL;
+  PCSIM_TRY(pcsim_strdup(pcsim_error_message(), &message));
+  for (const char *line = message; *line;) {
+    size_t length = strcspn(line, "\n");
+    if (length) pcsim_tree_problem(s->tree, file ? file : mesh, "%.*s", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+  pcsim_free(&message);
+  return pcsim_tree_status(s->tree);
+}
+
 pcsim_status cli_session_mesh(cli_session *s, double factor, const char *path, bool keep, const char *msh) {
   pcsim_raw_mesh *raw = NULL;
   pcsim_status status = PCSIM_OK;
@@ -213,14 +229,14 @@ pcsim_status cli_session_mesh(cli_session *s, double factor, const char *path, b
   } else {
     status = pcsim_strdup("", &s->notes);
   }
-  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  PCSIM_GOTO(placed(s, pcsim_status_agree(s->c->comm, status)), status, done);
   MPI_Bcast(s->hash, sizeof s->hash, MPI_CHAR, 0, s->c->comm);
   for (const char *line = s->notes; *line;) {
     size_t length = strcspn(line, "\n");
     if (length) pcsim_log(PCSIM_LOG_INFO, "mesh: %.*s", (int)length, line);
     line += length + (line[length] == '\n');
   }
-  PCSIM_GOTO(pcsim_mesh_create(s->c->comm, raw, &s->mesh), status, done);
+  PCSIM_GOTO(placed(s, pcsim_mesh_create(s->c->comm, raw, &s->mesh)), status, done);
   pcsim_raw_mesh_destroy(&raw); /* before the peak of what follows */
   PCSIM_GOTO(pcsim_mesh_quality_compute(s->mesh, &s->quality), status, done);
   log_mesh(s);

@@ -105,7 +105,7 @@ expect_rc 2 "report of a folder without a run"
 
 # A mesh study.
 run "$pcsim" run "$here/tiny.yaml" -o "$work/study" --set "study={count: 3}" --set "mesh.n=[32, 16]" \
-  --set "reference.order.drop={range: [1.5, 3], source: second order}"
+  --set "reference.\"order.drop\"={range: [1.5, 3], source: order of the method}"
 expect_rc 0 "study"
 expect_out "extrapolated" "study"
 close "$(number "$work/study/summary.json" 'extrapolated.drop')" 2.4 0.005 "extrapolated pressure difference"
