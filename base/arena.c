@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arena.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Sanitizer builds give every block a chunk of its own, so that overruns are seen. */
@@ -45,16 +44,6 @@ pcsim_status arena_copy(arena *a, const char *text, size_t size, char **copy) {
   PCSIM_TRY(arena_take(a, size + 1, copy));
   if (size) memcpy(*copy, text, size);
   return PCSIM_OK;
-}
-
-pcsim_status arena_format(arena *a, char **text, const char *fmt, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  int size = vsnprintf(NULL, 0, fmt, args);
-  pcsim_status status = size < 0 ? PCSIM_ERR_INTERNAL : arena_take(a, (size_t)size + 1, text);
-  if (status == PCSIM_OK) vsnprintf(*text, (size_t)size + 1, fmt, again);
-  va_end(again);
-  return status;
 }
 
 void arena_clear(arena *a) {

@@ -17,8 +17,6 @@ typedef struct {
 pcsim_status arena_take(arena *a, size_t size, void *ptr) PCSIM_NODISCARD;
 /** Copy of `size` bytes plus a terminating zero. */
 pcsim_status arena_copy(arena *a, const char *text, size_t size, char **copy) PCSIM_NODISCARD;
-pcsim_status arena_format(arena *a, char **text, const char *fmt, va_list args) PCSIM_NODISCARD
-    PCSIM_PRINTF(3, 0);
 void arena_clear(arena *a);
 
 #endif

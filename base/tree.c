@@ -156,10 +156,10 @@ static void make_line(char *text) {
     if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = ' ';
 }
 
-static bool is_known(const pcsim_tree *tree, const tree_problem *p) {
+static bool is_known(const pcsim_tree *tree, const tree_problem *p, const char *text) {
   for (size_t i = 0; i < tree->num_problems; i++) {
     const tree_problem *q = &tree->problems[i];
-    if (q->source == p->source && q->line == p->line && q->column == p->column && !strcmp(q->text, p->text))
+    if (q->source == p->source && q->line == p->line && q->column == p->column && !strcmp(q->text, text))
       return true;
   }
   return false;
@@ -170,9 +170,12 @@ static pcsim_status keep_problem(pcsim_tree *tree, tree_problem *p, const char *
     tree->num_dropped++;
     return PCSIM_OK;
   }
-  PCSIM_TRY(arena_format(&tree->memory, &p->text, fmt, args));
-  make_line(p->text);
-  if (is_known(tree, p)) return PCSIM_OK;
+  char text[TREE_MAX_PROBLEM + 8];
+  int size = vsnprintf(text, TREE_MAX_PROBLEM + 2, fmt, args); /* one byte too many shows that it was cut */
+  if (size < 0) snprintf(text, sizeof text, "%s", fmt);
+  make_line(text);
+  if (is_known(tree, p, text)) return PCSIM_OK;
+  PCSIM_TRY(arena_copy(&tree->memory, text, strlen(text), &p->text));
   if (tree->num_problems == tree->room_problems) {
     size_t room = tree->room_problems ? 2 * tree->room_problems : 8;
     PCSIM_TRY(pcsim_realloc(room, sizeof *tree->problems, &tree->problems));
