@@ -252,3 +252,8 @@ const pcsim_shape *pcsim_shape_list(size_t *n) {
   *n = COUNT(shapes);
   return shapes;
 }
+
+const pcsim_key *pcsim_mesh_keys(size_t *n) {
+  *n = pcsim_shape_num_common_keys;
+  return pcsim_shape_common_keys;
+}

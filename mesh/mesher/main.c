@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pcsim-mesh SPEC OUT.raw [OUT.msh]: make or read a mesh as SPEC says. Messages on standard error, one a
+/* pcsim-mesh SPEC OUT.raw [OUT.msh]: make or read a mesh as SPEC says; --version. Messages on standard error, one a
  * line; exit codes as pcsim's. */
 #include "mesher.h"
 
 #include <fcntl.h>
+#include <gmshc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,7 +78,20 @@ static int take_over_streams(void) {
   return messages;
 }
 
+/* The library that runs may be newer than the headers of the build. */
+static int say_version(void) {
+  char *version = NULL;
+  int ierr = 0;
+  pcsim_status status = mesher_gmsh_start();
+  if (status == PCSIM_OK) gmshOptionGetString("General.Version", &version, &ierr);
+  printf("Gmsh %s\n", version && !ierr ? version : "does not start");
+  gmshFree(version);
+  mesher_gmsh_stop();
+  return version && !ierr ? 0 : 4;
+}
+
 int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "--version")) return say_version();
   if (argc < 3 || argc > 4) {
     fprintf(stderr, "usage: pcsim-mesh SPEC OUT.raw [OUT.msh]\n");
     return 2;
