@@ -86,7 +86,9 @@ static bool check_bounds(pcsim_tree *tree, const pcsim_node *node, const pcsim_k
   if (value >= key->min && value <= key->max) return true;
   if (key->min <= -DBL_MAX) below = false;
   bool positive = key->min > 0 && key->min < 1e-290;
-  if (below && above && !positive) snprintf(expected, sizeof expected, "from %g to %g", key->min, key->max);
+  if (key->min == key->max) snprintf(expected, sizeof expected, "%g", key->min);
+  else if (below && above && !positive)
+    snprintf(expected, sizeof expected, "from %g to %g", key->min, key->max);
   else if (below && above) snprintf(expected, sizeof expected, "positive and at most %g", key->max);
   else if (positive) snprintf(expected, sizeof expected, "positive");
   else if (below) snprintf(expected, sizeof expected, "at least %g", key->min);
@@ -165,7 +167,8 @@ static pcsim_status fill_default(pcsim_tree *tree, pcsim_node *node, const pcsim
 /* ------------------------------------------------------------- check */
 
 static const char *in_what(const char *where, char *out, size_t size) {
-  if (where && *where) snprintf(out, size, "in '%s'", where);
+  if (where && strchr(where, ' ')) snprintf(out, size, "in %s", where); /* words, no key */
+  else if (where && *where) snprintf(out, size, "in '%s'", where);
   else snprintf(out, size, "in the case");
   return out;
 }

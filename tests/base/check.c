@@ -144,6 +144,27 @@ static void test_all_in_one_pass(void **state) {
       "case.yaml:7:3: the key 'count' stands here a second time; first in line 6, column 3");
 }
 
+static void test_words(void **state) {
+  (void)state;
+  static const pcsim_key top[] = {{"pcsim", PCSIM_KEY_INTEGER, NULL, NULL, "", "version", 1, 1}};
+  static const struct {
+    const char *text, *where, *problem;
+  } cases[] = {
+      {"pcsim: 2\n", "the case", "case.yaml:1:8: 'pcsim' must be 1, found 2"},
+      {"pcsm: 1\n", "the case",
+       "case.yaml:1:1: unknown key 'pcsm' in the case; did you mean 'pcsim'? (known: pcsim)"},
+      {"a: 1\n", "",
+       "case.yaml:1:1: unknown key 'a' in the case (known: pcsim)\n"
+       "case.yaml:1:1: missing key 'pcsim' in the case (a whole number: version)"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    pcsim_tree *tree = read_text(cases[i].text);
+    pcsim_node_check(tree, pcsim_tree_root(tree), top, 1, cases[i].where);
+    expect_problems(tree, cases[i].problem);
+    pcsim_tree_destroy(&tree);
+  }
+}
+
 static void test_values_and_defaults(void **state) {
   (void)state;
   pcsim_tree *tree =
@@ -243,6 +264,7 @@ static void test_long_and_strange_texts(void **state) {
 static int run(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_words),
       cmocka_unit_test(test_all_in_one_pass),
       cmocka_unit_test(test_values_and_defaults),
       cmocka_unit_test(test_mappings),
