@@ -149,24 +149,25 @@ pcsim_status pcsim_mesh_check_cells(const pcsim_raw_mesh *raw, double *centre) {
    * that is also a needle reaches 1e-10. */
   const double least = 1e-13;
   int64_t bad = 0, first = -1;
-  double first_volume = 0, first_length = 0;
+  double first_volume = 0, first_block = 0;
   for (int64_t c = 0; c < raw->num_cells; c++) {
     const int32_t *nodes = raw->cell_nodes + raw->cell_start[c];
     int n = (int)(raw->cell_start[c + 1] - raw->cell_start[c]);
-    double volume, length = cell_length(raw, nodes, n);
+    double volume, length = cell_length(raw, nodes, n),
+                   block = length * length * (raw->dim == 3 ? length : 1);
     PCSIM_TRY(check_nodes(raw, c, nodes, n));
     pcsim_cell_geometry(raw->nodes, raw->cell_type[c], nodes, &volume, centre + 3 * c);
-    if (volume > least * pow(length, raw->dim)) continue;
+    if (volume > least * block) continue;
     if (bad++ == 0) {
       first = c;
       first_volume = volume;
-      first_length = length;
+      first_block = block;
     }
   }
   if (bad == 0) return PCSIM_OK;
   char text[200];
   print_cell(raw, first, text, sizeof text);
-  bool inverted = first_volume < -least * pow(first_length, raw->dim);
+  bool inverted = first_volume < -least * first_block;
   PCSIM_FAIL(PCSIM_ERR_MESH, "%s is %s: its %s is %.6g; %lld such cell%s of %lld", text,
              inverted ? "inverted (its nodes run the wrong way round)" : "degenerate",
              raw->dim == 2 ? "area" : "volume", first_volume, (long long)bad, plural(bad),
