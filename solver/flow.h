@@ -12,8 +12,9 @@
 
 /** Numbers stored per interior face: area S[d], centre line d[d], skewness r[d], t, g. */
 #define FLOW_FACE_WIDTH(dim) (3 * (dim) + 2)
-/** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g. */
-#define FLOW_WALL_WIDTH(dim) (2 * (dim) + 1)
+/** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g, share of the slope difference
+ *  in the wall flux. */
+#define FLOW_WALL_WIDTH(dim) (2 * (dim) + 2)
 
 /** Rows of a sparse linear map from cells and fixed boundary values: value = sum w*phi + constant. */
 typedef struct {

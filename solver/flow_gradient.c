@@ -197,6 +197,32 @@ static bool fixes(const flow *f, int64_t face, int variable) {
   return variable == VELOCITY && (kind == PCSIM_FLOW_VELOCITY || kind == PCSIM_FLOW_WALL);
 }
 
+/* The difference quotient between cell and wall is the slope at half the wall distance y of the cell; the
+ * cell's fitted gradient is the slope at some distance y_g, which the fit of y^2/2 tells. The slope at the
+ * wall is their extrapolation: two + share (two - fitted), share = (y/2) / (y_g - y/2). */
+static void set_wall_shares(flow *f, int64_t c, const cell_faces *t, const fit_data *fit, const double *weight)
+{
+  const int dim = f->dim, width = FLOW_WALL_WIDTH(dim);
+  for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) {
+    const int64_t k = t->face[j] - f->ni;
+    if (k < 0 || !fixes(f, k, VELOCITY)) continue;
+    double *wall = f->wall + k * width, area = 0, y = 0, y_g = 0;
+    for (int i = 0; i < dim; i++) area += wall[i] * wall[i];
+    area = sqrt(area);
+    for (int i = 0; i < dim; i++) y += wall[i] * wall[dim + i] / area;
+    for (int m = 0; m < fit->num; m++) {
+      double y_m = y, along = 0;
+      for (int i = 0; i < dim; i++) {
+        y_m -= fit->x[m][i] * wall[i] / area;
+        along -= weight[m * dim + i] * wall[i] / area;
+      }
+      y_g += along * 0.5 * (y_m * y_m - y * y);
+    }
+    const double share = 0.5 * y / (y_g - 0.5 * y);
+    wall[2 * dim + 1] = f->wall_order * (share > 0 && share < 1 ? share : y_g > 0 ? 1 : 0);
+  }
+}
+
 /* Gradient of one cell straight from cells around it: face neighbours, or every node neighbour. */
 static pcsim_status add_direct(flow *f, map_builder *b, int64_t c, const cell_faces *t, int variable,
                                bool faces, bool *ok) {
@@ -220,6 +246,7 @@ static pcsim_status add_direct(flow *f, map_builder *b, int64_t c, const cell_fa
       fit_add(&fit, v->near[j], v->cell_centre + 3 * (int64_t)v->near[j], x, 2);
   *ok = fit_gradient(&fit, dim, weight);
   if (!*ok) return PCSIM_OK;
+  if (variable == VELOCITY) set_wall_shares(f, c, t, &fit, weight);
   PCSIM_TRY(builder_begin_row(b, (int32_t)c));
   for (int k = 0; k < fit.num; k++) {
     const double *w = weight + k * dim;

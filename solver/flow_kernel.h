@@ -146,8 +146,8 @@ static inline double wall_state(const flow *f, int64_t k, const double *q, const
   }
 }
 
-/* Viscous flux nu du/dn |S| on a boundary face: two points, corrected for non-orthogonality, and blended
- * with the parabola through wall value, cell value and cell gradient. */
+/* Viscous flux nu du/dn |S| on a boundary face: two points, corrected for non-orthogonality, extrapolated to
+ * the wall with the cell gradient so that parabolas are exact (set_wall_shares in flow_gradient.c). */
 static inline void wall_viscous(const flow *f, int64_t k, const double *x, const double *gr,
                                 const double *value, double *flux) {
   const double *S = f->wall + k * WW, *d = S + DIM, g = S[2 * DIM];
@@ -163,7 +163,7 @@ static inline void wall_viscous(const flow *f, int64_t k, const double *x, const
   }
   for (int i = 0; i < DIM; i++) {
     const double two = g * (value[i] - x[i]) + dot(gr + i * DIM, S) - g * dot(gr + i * DIM, d);
-    flux[i] = f->nu * (two + f->wall_order * (two - dot(gr + i * DIM, S)));
+    flux[i] = f->nu * (two + S[2 * DIM + 1] * (two - dot(gr + i * DIM, S)));
   }
 }
 

@@ -16,8 +16,8 @@ static const pcsim_key solve_keys[] = {
      "share of central interpolation in convection, rest linear upwind", 0, 1},
     {"interpolation", PCSIM_KEY_NUMBER, "1", NULL, "1",
      "face values: 0 linear, 1 cubic along the centre line", 0, 1},
-    {"wall-order", PCSIM_KEY_NUMBER, "0", NULL, "1", "wall flux: 0 two points, 1 parabola", 0, 1},
-    {"rhie-chow", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor of the pressure dissipation", 0.01, 100},
+    {"wall-order", PCSIM_KEY_NUMBER, "1", NULL, "1", "wall flux: 1 exact for parabolas, 0 two points", 0, 1},
+    {"rhie-chow", PCSIM_KEY_NUMBER, "4", NULL, "1", "factor of the pressure dissipation", 0.01, 100},
     {"linear", PCSIM_KEY_ANY, "auto", NULL, "",
      "auto | multigrid | direct, or {petsc: \"-pc_type ...\", tolerance: 0.1}", 0, 0},
 };
@@ -39,8 +39,8 @@ pcsim_flow_options pcsim_flow_options_default(void) {
                               .cfl = 100,
                               .central = 1,
                               .kappa = 1,
-                              .wall_order = 0,
-                              .rhie_chow = 1,
+                              .wall_order = 1,
+                              .rhie_chow = 4,
                               .linear_tolerance = 0.1,
                               .linear = "auto",
                               .petsc = ""};

@@ -20,7 +20,7 @@ typedef struct {
   double cfl;         /**< pseudo-time step of the first step, in units of V/a_P */
   double central;     /**< share of central in the convective flux, rest linear upwind */
   double kappa;       /**< face interpolation: 0 linear, 1 cubic */
-  double wall_order;  /**< wall flux: 0 two points, 1 parabola */
+  double wall_order;  /**< wall flux: 1 exact for parabolas, 0 two points */
   double rhie_chow;   /**< factor of the pressure dissipation, 1 is Rhie and Chow's */
   double linear_tolerance; /**< of the inner Krylov solve */
   char linear[16];    /**< auto | multigrid | direct | petsc */
