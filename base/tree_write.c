@@ -24,7 +24,7 @@ static bool is_plain(const char *text, bool in_brackets) {
   for (const char *p = text; *p; p++) {
     if (is_alnum(*p) || strchr("._/*+^()<=>-%|", *p)) continue;
     if (*p == ',' && !in_brackets) continue;
-    if (*p == ' ' && p[1] != '#') continue;
+    if (*p == ' ') continue;
     if (*p == ':' && is_alnum(p[1]) && p > text && !in_brackets) continue;
     if ((unsigned char)*p >=
         0xc0) { /* letters of other scripts; blanks and breaks of Unicode are not plain */

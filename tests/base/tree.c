@@ -341,6 +341,19 @@ static void test_set(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+/* "a.b.c" where both "a" and "a.b" are keys: the longest that is there is meant. */
+static void test_set_longest_key(void **state) {
+  (void)state;
+  pcsim_tree *tree = read_text("a.b: {c: 2}\na: {b: {c: 1}}\n");
+  const pcsim_node *root = pcsim_tree_root(tree);
+  assert_ok(pcsim_tree_set(tree, "a.b.c=5"));
+  assert_string_equal(text_at(tree, "a.b.c"), "1");
+  assert_string_equal(pcsim_node_text(pcsim_node_get(pcsim_node_get(root, "a.b"), "c")), "5");
+  assert_ok(pcsim_tree_set(tree, "\"a\".b.c=6"));
+  assert_string_equal(text_at(tree, "a.b.c"), "6");
+  pcsim_tree_destroy(&tree);
+}
+
 static void test_set_faults(void **state) {
   (void)state;
   pcsim_tree *tree = read_text("solve: {tolerance: 1e-5}\nlist: [1]\n");
@@ -401,6 +414,7 @@ static int run(void) {
       cmocka_unit_test(test_extends_faults),
       cmocka_unit_test(test_set),
       cmocka_unit_test(test_set_faults),
+      cmocka_unit_test(test_set_longest_key),
   };
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
