@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A fit whose weights sum to more than this in absolute value makes too much of noise. */
-static const double noise_max = 3.0;
+static const double noise_max = 8.0;
 
 /* A boundary face as a datum: centre, then whether velocity and pressure are given on it. */
 enum { FACE_X, FACE_Y, FACE_Z, FACE_GIVES_VELOCITY, FACE_GIVES_PRESSURE, FACE_WIDTH };
