@@ -4,6 +4,7 @@
  * HDF5 sees any of them: its parser is not made for damaged files. */
 #include "hdf.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pcsim/postproc.h>
 #include <stdio.h>
@@ -43,7 +44,9 @@ static pcsim_status put_content(hid_t file, const pcsim_checkpoint *info, const 
   PCSIM_TRY(hdf_attribute_text(file, "case", info->case_hash));
   hsize_t size[2] = {(hsize_t)info->num_cells_global, (hsize_t)info->width};
   hid_t space = H5Screate_simple(2, size, NULL);
-  hid_t set = H5Dcreate2(file, "values", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t create = hdf_timeless();
+  hid_t set = H5Dcreate2(file, "values", H5T_IEEE_F64LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  H5Pclose(create);
   bool good = set >= 0 && H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) >= 0;
   if (set >= 0) H5Dclose(set);
   H5Sclose(space);
@@ -78,6 +81,27 @@ static pcsim_status make_image(const pcsim_checkpoint *info, const double *all, 
   return PCSIM_OK;
 }
 
+/* The temporary name is always the same, so that killed runs leave one such file at most. */
+static pcsim_status save_image(const char *path, const char *image, size_t size) {
+  char *temporary = NULL;
+  size_t length = strlen(path) + sizeof ".tmp";
+  PCSIM_TRY(pcsim_alloc(length, 1, &temporary));
+  snprintf(temporary, length, "%s.tmp", path);
+  pcsim_status status = PCSIM_OK;
+  FILE *file = fopen(temporary, "wb");
+  bool good = file != NULL;
+  if (good && fwrite(image, 1, size, file) != size) good = false;
+  int error = errno;
+  if (file && fclose(file) && good) good = false, error = errno;
+  if (!good)
+    status = pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__, "cannot write '%s': %s", path,
+                             strerror(error));
+  if (status == PCSIM_OK) status = hdf_give_name(temporary, path);
+  if (status != PCSIM_OK && file) remove(temporary);
+  pcsim_free(&temporary);
+  return status;
+}
+
 static pcsim_status write_on_root(const pcsim_checkpoint *info, const double *all, const char *path) {
   char *image = NULL;
   size_t size = 0;
@@ -85,7 +109,7 @@ static pcsim_status write_on_root(const pcsim_checkpoint *info, const double *al
   hdf_quiet(&printing);
   pcsim_status status = make_image(info, all, &image, &size);
   hdf_loud(&printing);
-  if (status == PCSIM_OK) status = pcsim_file_write(path, image, size);
+  if (status == PCSIM_OK) status = save_image(path, image, size);
   pcsim_free(&image);
   return status;
 }

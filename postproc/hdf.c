@@ -37,25 +37,36 @@ const char *hdf_reason(char *out, size_t size) {
   return out;
 }
 
-/* Folder there, writable, and room for the file: asked of the system beforehand, because an error in the
- * middle of a collective write is reported late and by some ranks only. */
-static pcsim_status probe(const hdf_file *file, int64_t bytes) {
-  int fd = open(file->temporary, O_CREAT | O_WRONLY | O_TRUNC, 0666);
-  PCSIM_CHECK(fd >= 0, PCSIM_ERR_IO, "cannot write '%s': %s", file->path, strerror(errno));
-  int error = fallocate(fd, 0, 0, bytes) ? errno : 0;
-  if (error == EOPNOTSUPP || error == ENOSYS || error == EINTR || error == EINVAL) error = 0;
+/* A disk that fills up in the middle of a collective write is reported late, by some ranks only, and an
+ * H5Fclose that fails leaves a handle behind that crashes the process at its end. So room is asked for twice:
+ * before HDF5 opens the file (which empties it), and held by blocks beyond its end while HDF5 writes. */
+static int reserve(const char *path, int flags, int mode, int64_t bytes) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (fd < 0) return errno;
+  int error = fallocate(fd, mode, 0, bytes) ? errno : 0;
   close(fd);
+  bool cannot = error == EOPNOTSUPP || error == ENOSYS || error == EINTR || error == EINVAL;
+  return cannot ? 0 : error;
+}
+
+static pcsim_status no_room(const hdf_file *file, int error, int64_t bytes) {
+  PCSIM_FAIL(PCSIM_ERR_IO, "cannot write '%s': %s (%.3g MB are needed)", file->path, strerror(error),
+             (double)bytes / 1e6);
+}
+
+static pcsim_status probe(const hdf_file *file, int64_t bytes) {
+  int fd = open(file->temporary, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+  PCSIM_CHECK(fd >= 0, PCSIM_ERR_IO, "cannot write '%s': %s", file->path, strerror(errno));
+  close(fd);
+  int error = reserve(file->temporary, 0, 0, bytes);
   unlink(file->temporary);
-  PCSIM_CHECK(!error, PCSIM_ERR_IO, "cannot write '%s': %s (%.1f MB are needed)", file->path, strerror(error),
-              (double)bytes / 1e6);
-  return PCSIM_OK;
+  return error ? no_room(file, error, bytes) : PCSIM_OK;
 }
 
 static pcsim_status open_file(hdf_file *file) {
   hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fapl_mpio(access, file->comm, MPI_INFO_NULL);
   H5Pset_all_coll_metadata_ops(access, 1);
-  H5Pset_coll_metadata_write(access, 1);
   /* An object left open by an error path must not keep the file open. */
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   file->file = H5Fcreate(file->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -83,22 +94,26 @@ pcsim_status hdf_create(MPI_Comm comm, const char *path, int64_t bytes, hdf_file
   }
   hdf_quiet(&file->printing);
   status = pcsim_status_agree(comm, open_file(file));
+  if (status == PCSIM_OK) {
+    if (file->rank == 0) {
+      int error = reserve(file->temporary, 0, FALLOC_FL_KEEP_SIZE, bytes + 65536);
+      if (error) status = no_room(file, error, bytes + 65536);
+    }
+    status = pcsim_status_agree(comm, status);
+  }
   return status == PCSIM_OK ? PCSIM_OK : hdf_finish(file, status);
 }
 
-/* On rank 0, after every rank has closed: what is on the disk gets its name. */
-static pcsim_status give_name(const hdf_file *file) {
-  int fd = open(file->temporary, O_RDONLY);
-  bool good = fd >= 0 && fsync(fd) == 0;
-  int error = errno;
-  if (fd >= 0 && close(fd) && good) good = false, error = errno;
-  PCSIM_CHECK(good, PCSIM_ERR_IO, "cannot write '%s': %s", file->path, strerror(error));
-  PCSIM_CHECK(rename(file->temporary, file->path) == 0, PCSIM_ERR_IO, "cannot write '%s': %s", file->path,
-              strerror(errno));
-  const char *slash = strrchr(file->path, '/');
+pcsim_status hdf_give_name(const char *temporary, const char *path) {
+  int fd = open(temporary, O_RDONLY | O_CLOEXEC), error = 0;
+  if (fd < 0 || fsync(fd)) error = errno;
+  if (fd >= 0 && close(fd) && !error) error = errno;
+  PCSIM_CHECK(!error, PCSIM_ERR_IO, "cannot write '%s': %s", path, strerror(error));
+  PCSIM_CHECK(rename(temporary, path) == 0, PCSIM_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+  const char *slash = strrchr(path, '/');
   char folder[4096] = ".";
-  if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - file->path + 1), file->path);
-  fd = open(folder, O_RDONLY | O_DIRECTORY);
+  if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
+  fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
     fsync(fd); /* not every file system can; the name is there anyway */
     close(fd);
@@ -106,8 +121,19 @@ static pcsim_status give_name(const hdf_file *file) {
   return PCSIM_OK;
 }
 
+static pcsim_status flush_file(hdf_file *file) {
+  char reason[400];
+  PCSIM_CHECK(H5Fflush(file->file, H5F_SCOPE_GLOBAL) >= 0, PCSIM_ERR_IO, "cannot write '%s': %s", file->path,
+              hdf_reason(reason, sizeof reason));
+  return PCSIM_OK;
+}
+
 pcsim_status hdf_finish(hdf_file *file, pcsim_status status) {
   if (!file->temporary) return status;
+  status = pcsim_status_agree(file->comm, status == PCSIM_OK ? flush_file(file) : status);
+  /* The last bytes that HDF5 insists on writing at the close of a failed file must find room. */
+  if (status != PCSIM_OK && file->rank == 0) (void)!truncate(file->temporary, 0);
+  MPI_Barrier(file->comm);
   pcsim_status closed = status;
   if (file->file >= 0 && H5Fclose(file->file) < 0 && status == PCSIM_OK) {
     char reason[400];
@@ -117,7 +143,7 @@ pcsim_status hdf_finish(hdf_file *file, pcsim_status status) {
   hdf_loud(&file->printing);
   status = pcsim_status_agree(file->comm, closed);
   if (status == PCSIM_OK) {
-    pcsim_status named = file->rank == 0 ? give_name(file) : PCSIM_OK;
+    pcsim_status named = file->rank == 0 ? hdf_give_name(file->temporary, file->path) : PCSIM_OK;
     status = pcsim_status_agree(file->comm, named);
   }
   if (status != PCSIM_OK && file->rank == 0) unlink(file->temporary);
@@ -137,11 +163,20 @@ pcsim_status hdf_group(hdf_file *file, hid_t where, const char *name, hid_t *gro
   return pcsim_status_agree(file->comm, status);
 }
 
+hid_t hdf_timeless(void) {
+  hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(create, false);
+  return create;
+}
+
 static pcsim_status write_rows(hdf_file *file, hid_t set, hid_t memory, hid_t on_disk, const char *name,
                                const hsize_t start[2], const hsize_t count[2], int rank, const void *data) {
   static const double nothing = 0; /* HDF5 wants an address even for no rows */
   hid_t in_memory = H5Screate_simple(rank, count, NULL), transfer = H5Pcreate(H5P_DATASET_XFER);
-  H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
+  /* Each rank's rows are one contiguous piece of the file, so there is nothing to gain from a collective
+   * transfer, and one thing to lose: Open MPI's (4.1, three ranks, a disk that fills up) reports success when
+   * a write fails. For the same reason metadata are not written collectively. */
+  H5Pset_dxpl_mpio(transfer, H5FD_MPIO_INDEPENDENT);
   if (count[0] > 0) H5Sselect_hyperslab(on_disk, H5S_SELECT_SET, start, NULL, count, NULL);
   else {
     H5Sselect_none(on_disk);
@@ -166,7 +201,9 @@ pcsim_status hdf_write(hdf_file *file, hid_t where, const char *name, hid_t memo
   hsize_t size[2] = {(hsize_t)total, (hsize_t)width}, start[2] = {(hsize_t)before, 0};
   hsize_t count[2] = {(hsize_t)rows, (hsize_t)width};
   hid_t space = H5Screate_simple(rank, size, NULL);
-  hid_t set = H5Dcreate2(where, name, disk, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t create = hdf_timeless();
+  hid_t set = H5Dcreate2(where, name, disk, space, H5P_DEFAULT, create, H5P_DEFAULT);
+  H5Pclose(create);
   pcsim_status status = PCSIM_OK;
   if (set < 0) {
     char reason[400];

@@ -41,7 +41,12 @@ pcsim_status hdf_write(hdf_file *file, hid_t where, const char *name, hid_t memo
                        int width, const void *data) PCSIM_NODISCARD;
 pcsim_status hdf_attribute_int(hid_t where, const char *name, const int64_t *values, int n) PCSIM_NODISCARD;
 pcsim_status hdf_attribute_double(hid_t where, const char *name, const double *values, int n) PCSIM_NODISCARD;
+/** Properties of a data set without its time of birth: the same run gives the same file. Caller closes. */
+hid_t hdf_timeless(void);
 /** Fixed-length string, as VTK's reader wants it. */
 pcsim_status hdf_attribute_text(hid_t where, const char *name, const char *text) PCSIM_NODISCARD;
+
+/** Force a finished file to the disk and rename it. Errors: ERR_IO; the temporary file stays then. */
+pcsim_status hdf_give_name(const char *temporary, const char *path) PCSIM_NODISCARD;
 
 #endif

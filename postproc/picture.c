@@ -491,7 +491,8 @@ static void value_range(const pcsim_mesh *mesh, const double *values, planes *p)
     if (isfinite(v)) range[0] = fmin(range[0], v), range[1] = fmin(range[1], -v);
   }
   MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MIN, pcsim_mesh_comm(mesh));
-  p->low = range[0], p->high = -range[1];
+  /* Samples are floats, and the least of them means "nothing". */
+  p->low = fmax(range[0], -1e37), p->high = fmin(-range[1], 1e37);
 }
 
 pcsim_status pcsim_picture_field(const pcsim_mesh *mesh, const double *values, const double *gradient,
