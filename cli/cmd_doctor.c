@@ -83,7 +83,8 @@ static void say_gmsh(void) {
     text[strcspn(text, "\n")] = '\0';
     if (pclose(child) != 0 || !*text) problems++;
   }
-  printf("%-12s %s (%s)\n", "Gmsh", *text ? text : "pcsim-mesh does not start", path);
+  const char *version = strncmp(text, "Gmsh ", 5) ? text : text + 5;
+  printf("%-12s %s (%s)\n", "Gmsh", *text ? version : "pcsim-mesh does not start", path);
 }
 
 static void say_machine(const cli *c) {

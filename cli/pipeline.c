@@ -105,9 +105,14 @@ static pcsim_status coarse_meshes(cli_session *s, const cli_part *finest, cli_st
 }
 
 static void log_study(const pcsim_study *study) {
-  for (int q = 0; q < study->num_quantities; q++)
-    pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g, extrapolated %.10g, uncertainty %.2g %%",
-              study->names[q], study->order[q], study->extrapolated[q], 100 * study->uncertainty[q]);
+  for (int q = 0; q < study->num_quantities; q++) {
+    if (isfinite(study->extrapolated[q]))
+      pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g, extrapolated %.10g, uncertainty %.2g %%",
+                study->names[q], study->order[q], study->extrapolated[q], 100 * study->uncertainty[q]);
+    else if (isfinite(study->order[q]))
+      pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g", study->names[q], study->order[q]);
+    else pcsim_log(PCSIM_LOG_INFO, "study: %-24s does not approach a limit monotonically", study->names[q]);
+  }
 }
 
 /* Orders and extrapolated values become quantities of the finest run, so that references can name them. */

@@ -104,16 +104,29 @@ static void time_left(march *m, const pcsim_flow_step *step, char text[48]) {
   if (left >= 1 && left < 1e6) snprintf(text, 48, ", about %.0f s left", left);
 }
 
+static bool is_compared(const march *m, const char *name) {
+  const pcsim_comparison *list = NULL;
+  int n = m->s->references ? pcsim_references_get(m->s->references, &list) : 0;
+  for (int i = 0; i < n; i++)
+    if (!strcmp(list[i].quantity, name)) return true;
+  return false;
+}
+
+/* Up to three quantities, those with a reference first. */
 static void log_step(march *m, const pcsim_flow_step *step) {
   const pcsim_quantity *quantities;
   char left[48], line[512];
-  int n = pcsim_monitors_quantities(m->s->monitors, &quantities);
+  int n = pcsim_monitors_quantities(m->s->monitors, &quantities), shown = 0;
   time_left(m, step, left);
   int used = snprintf(line, sizeof line, "step %lld: residual %.2e, linear %lld", (long long)step->step,
                       step->residual, (long long)step->linear_iterations);
-  for (int i = 0; i < n && i < 3 && used < 400; i++)
-    used += snprintf(line + used, sizeof line - (size_t)used, ", %s %.6g", quantities[i].name,
-                     quantities[i].value);
+  for (int wanted = 1; wanted >= 0; wanted--)
+    for (int i = 0; i < n && shown < 3 && used < 400; i++) {
+      if (is_compared(m, quantities[i].name) != (wanted == 1) || !isfinite(quantities[i].value)) continue;
+      used += snprintf(line + used, sizeof line - (size_t)used, ", %s %.6g", quantities[i].name,
+                       quantities[i].value);
+      shown++;
+    }
   pcsim_log(PCSIM_LOG_PROGRESS, "%s%s", line, left);
 }
 
@@ -229,8 +242,6 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   status = s->c->rank == 0 ? cli_session_text(s, &text) : PCSIM_OK;
   if (s->c->rank == 0 && status == PCSIM_OK) status = cli_folder_write_case(part->folder, s->text, text);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
-  if (pcsim_flow_problem_get(s->problem)->pressure_free)
-    pcsim_log(PCSIM_LOG_INFO, "no boundary fixes the pressure: its mean is set to zero");
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
   PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state), status,

@@ -8,8 +8,13 @@
 #include <math.h>
 #include <string.h>
 
+/* What a study adds itself may stand among the quantities already, announced for the references. */
+static bool is_own(const char *name) {
+  return !strncmp(name, "order.", 6) || !strncmp(name, "extrapolated.", 13);
+}
+
 static pcsim_status start(cli_study_table *t, int count, const pcsim_quantity *quantities, int n) {
-  size_t m = (size_t)n;
+  size_t m = (size_t)n, columns = 0;
   t->capacity = count;
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *t->cells, &t->cells));
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *t->sizes, &t->sizes));
@@ -18,8 +23,10 @@ static pcsim_status start(cli_study_table *t, int count, const pcsim_quantity *q
   PCSIM_TRY(pcsim_alloc(m, sizeof *t->extrapolated, &t->extrapolated));
   PCSIM_TRY(pcsim_alloc(m, sizeof *t->uncertainty, &t->uncertainty));
   PCSIM_TRY(pcsim_alloc(m, sizeof *t->names, &t->names));
-  for (size_t q = 0; q < m; q++) snprintf(t->names[q], sizeof t->names[q], "%s", quantities[q].name);
-  t->view = (pcsim_study){.num_quantities = n,
+  for (size_t q = 0; q < m; q++)
+    if (!is_own(quantities[q].name))
+      snprintf(t->names[columns++], sizeof t->names[0], "%s", quantities[q].name);
+  t->view = (pcsim_study){.num_quantities = (int)columns,
                           .ratio = NAN,
                           .cells = t->cells,
                           .sizes = t->sizes,
