@@ -211,7 +211,10 @@ pcsim_status pcsim_tree_read(const char *path, pcsim_tree **tree) PCSIM_NODISCAR
 /** The same from memory; `name` stands for the file in messages. */
 pcsim_status pcsim_tree_parse(const char *text, size_t size, const char *name, pcsim_tree **tree) PCSIM_NODISCARD;
 /** Apply `path=value` (`solve.tolerance=1e-8`, `boundaries.inlet.velocity=[1, 0]`; value is YAML);
- *  missing mappings on the way are made; parameters are evaluated again. */
+ *  missing mappings on the way are made; parameters are evaluated again. An existing key with dots
+ *  (`forces.cd`) is found, a new one is quoted (`reference."forces.cl".value=0`); elements of a sequence
+ *  are counted from 0. Errors: ERR_CASE, the tree being as it was; what is wrong with the value itself
+ *  comes out of the checks, at `--set path=value:1:column`. */
 pcsim_status pcsim_tree_set(pcsim_tree *tree, const char *assignment) PCSIM_NODISCARD;
 void pcsim_tree_destroy(pcsim_tree **tree);
 
@@ -241,7 +244,10 @@ const char *pcsim_node_file(const pcsim_node *node);
 int pcsim_node_line(const pcsim_node *node);   /**< 1-based; 0 for a default that was filled in */
 int pcsim_node_column(const pcsim_node *node); /**< 1-based */
 
-/** Record a problem at a node (`file:line:column: ...`), `offset` characters into its text. */
+/** Record a problem at a node (`file:line:column: ...`): a mapping and an empty value are shown at their
+ *  key, a default at the mapping it was filled into; NULL: the case. `_inside`: `offset` bytes into the
+ *  text of the scalar, whatever its quoting. The same text at the same place is kept once; a node that
+ *  has a fault of syntax gets no others. */
 void pcsim_tree_problem(pcsim_tree *tree, const pcsim_node *at, const char *fmt, ...) PCSIM_PRINTF(3, 4);
 void pcsim_tree_problem_inside(pcsim_tree *tree, const pcsim_node *at, size_t offset, const char *fmt, ...)
     PCSIM_PRINTF(4, 5);
@@ -277,8 +283,9 @@ typedef struct {
 } pcsim_key;
 
 /** Check a mapping against its keys: unknown keys (with the nearest valid name), duplicates, types,
- *  bounds, missing required keys (reported at `node`). Defaults are filled in, so that
- *  pcsim_tree_write gives the completed case. `where` names the mapping in messages ("mesh"). */
+ *  bounds, missing required keys (reported at the key of `node`). Defaults are filled in, so that
+ *  pcsim_tree_write gives the completed case. `where` names the mapping in messages ("mesh"; NULL or
+ *  "the case" for the root). `min` above 0 but below 1e-290 (DBL_MIN) means "positive". */
 void pcsim_node_check(pcsim_tree *tree, pcsim_node *node, const pcsim_key *keys, size_t num_keys, const char *where);
 /** Make (or get) the mapping child `key` of a mapping, to fill defaults into it. NULL if it exists
  *  but is not a mapping (a problem is recorded). */
