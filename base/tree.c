@@ -45,6 +45,7 @@ pcsim_status tree_append(pcsim_tree *tree, pcsim_node *parent, pcsim_node *key, 
   value->parent = parent;
   value->key = key;
   if (key) key->parent = parent;
+  value->place = parent->size;
   parent->children[parent->size++] = value;
   return PCSIM_OK;
 }
@@ -104,6 +105,18 @@ void pcsim_tree_destroy(pcsim_tree **tree) {
 
 /* ------------------------------------------------------------- words */
 
+/** One problem is one line of bounded length without a cut character. */
+static void make_line(char *text) {
+  size_t n = strlen(text);
+  if (n > TREE_MAX_PROBLEM) {
+    n = TREE_MAX_PROBLEM;
+    while (n && ((unsigned char)text[n] & 0xc0) == 0x80) n--;
+    memcpy(text + n, "...", 4);
+  }
+  for (char *p = text; *p; p++)
+    if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = ' ';
+}
+
 bool node_is_empty(const pcsim_node *node) {
   return node->kind == PCSIM_NODE_SCALAR && node->style == STYLE_PLAIN && !*node->text;
 }
@@ -112,15 +125,13 @@ const char *node_label(const pcsim_node *node, char *out, size_t size) {
   if (node->key) {
     snprintf(out, size, "'%s'", node->key->text);
   } else if (node->parent && node->parent->kind == PCSIM_NODE_SEQUENCE) {
-    int64_t i = 0;
     char outer[TREE_MAX_KEY + 64];
-    while (i < node->parent->size && node->parent->children[i] != node) i++;
     /* Of nested sequences only the inner two places are told: the column shows the rest. */
     const pcsim_node *above = node->parent;
     while (!above->key && above->parent) above = above->parent;
     if (above->key) snprintf(outer, sizeof outer, " of '%s'", above->key->text);
     else outer[0] = '\0';
-    snprintf(out, size, "element %lld%s", (long long)i + 1, outer);
+    snprintf(out, size, "element %lld%s", (long long)node->place + 1, outer);
   } else {
     snprintf(out, size, "the value");
   }
@@ -139,22 +150,11 @@ const char *node_found(const pcsim_node *node, char *out, size_t size) {
     n += step;
   }
   snprintf(out, size, "'%.*s%s'", (int)n, node->text, n < length ? "..." : "");
+  make_line(out);
   return out;
 }
 
 /* ---------------------------------------------------------- problems */
-
-/** One problem is one line of bounded length without a cut character. */
-static void make_line(char *text) {
-  size_t n = strlen(text);
-  if (n > TREE_MAX_PROBLEM) {
-    n = TREE_MAX_PROBLEM;
-    while (n && ((unsigned char)text[n] & 0xc0) == 0x80) n--;
-    memcpy(text + n, "...", 4);
-  }
-  for (char *p = text; *p; p++)
-    if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = ' ';
-}
 
 static bool is_known(const pcsim_tree *tree, const tree_problem *p, const char *text) {
   for (size_t i = 0; i < tree->num_problems; i++) {

@@ -9,9 +9,11 @@ enum {
   TREE_MAX_BYTES = 4 << 20, /**< of one file: a case is small, tables live in files of their own */
   TREE_MAX_NODES = 200000,  /**< of one file */
   TREE_MAX_DEPTH = 64,
-  TREE_MAX_KEY = 256,       /**< bytes of a key; YAML allows 1024 characters with escapes */
-  TREE_MAX_FILES = 16,      /**< in a chain of `extends` */
-  TREE_MAX_PROBLEMS = 1000, /**< kept */
+  TREE_MAX_KEYS = 10000,      /**< of one mapping, and */
+  TREE_MAX_PARAMETERS = 1000, /**< looking one up is a walk over all */
+  TREE_MAX_KEY = 256,         /**< bytes of a key; YAML allows 1024 characters with escapes */
+  TREE_MAX_FILES = 16,        /**< in a chain of `extends` */
+  TREE_MAX_PROBLEMS = 1000,   /**< kept */
   TREE_SHOWN_PROBLEMS = 100,
   TREE_MAX_PROBLEM = 1000 /**< bytes of one text */
 };
@@ -38,6 +40,7 @@ struct pcsim_node {
   const tree_source *source;
   size_t start, end;     /**< bytes in source->text */
   const char *text;      /**< scalar; else "" */
+  int64_t place;         /**< among the children of its parent */
   pcsim_node *parent;    /**< NULL for the root */
   pcsim_node *key;       /**< the key that this value stands under; NULL in a sequence and for the root */
   pcsim_node **children; /**< [size] values */

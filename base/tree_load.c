@@ -42,6 +42,7 @@ static pcsim_status merge(pcsim_tree *tree, pcsim_node *base, pcsim_node *over) 
       old->column = value->column;
       old->key = value->key;
     } else {
+      value->place = k;
       base->children[k] = value;
       value->parent = base;
     }
@@ -54,6 +55,7 @@ static void remove_child(pcsim_node *mapping, int64_t i) {
   memmove(&mapping->children[i], &mapping->children[i + 1],
           (size_t)(mapping->size - i - 1) * sizeof mapping->children[0]);
   mapping->size--;
+  for (int64_t k = i; k < mapping->size; k++) mapping->children[k]->place = k;
 }
 
 /** Problem and PCSIM_OK: what cannot be used leaves `*data` NULL. */

@@ -143,7 +143,9 @@ pcsim_status tree_evaluate_parameters(pcsim_tree *tree) {
   if (!all || all->broken) return PCSIM_OK;
   pcsim_status status = PCSIM_OK;
   tree->in_parameters = true;
-  if (all->kind == PCSIM_NODE_MAPPING) {
+  if (all->kind == PCSIM_NODE_MAPPING && all->size > TREE_MAX_PARAMETERS) {
+    pcsim_tree_problem(tree, all, "more than %d parameters", TREE_MAX_PARAMETERS);
+  } else if (all->kind == PCSIM_NODE_MAPPING) {
     for (int64_t i = 0; i < all->size && status == PCSIM_OK; i++)
       status = evaluate_one(tree, all->children[i]);
   } else {

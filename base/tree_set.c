@@ -84,6 +84,7 @@ static void replace_child(pcsim_node *parent, int64_t i, pcsim_node *key, pcsim_
   value->parent = parent;
   value->key = key;
   if (key) key->parent = parent;
+  value->place = i;
   parent->children[i] = value;
 }
 
@@ -137,8 +138,9 @@ static pcsim_status put_value(const assignment *a, pcsim_node *value) {
       return PCSIM_OK;
     }
     pcsim_node *next = at->children[i];
-    PCSIM_CHECK(next->kind != PCSIM_NODE_SCALAR, PCSIM_ERR_CASE, "%s: '%.*s' holds the value '%s', no keys",
-                a->name, (int)(s.key + s.size - a->text), a->text, next->text);
+    char found[128];
+    PCSIM_CHECK(next->kind != PCSIM_NODE_SCALAR, PCSIM_ERR_CASE, "%s: '%.*s' holds %s, no keys", a->name,
+                (int)(s.key + s.size - a->text), a->text, node_found(next, found, sizeof found));
     at = next;
     path = s.rest;
   }

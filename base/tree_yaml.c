@@ -172,6 +172,9 @@ static pcsim_status add_node(reader *r, pcsim_node *node, yaml_mark_t start) {
             node->kind == PCSIM_NODE_MAPPING ? "mapping" : "sequence",
             node->kind == PCSIM_NODE_MAPPING ? '{' : '[');
     r->done = r->useless = true;
+  } else if (parent->size >= TREE_MAX_KEYS) {
+    PROBLEM(r, start, "a mapping has more than %d keys; put tables into files of their own", TREE_MAX_KEYS);
+    r->done = r->useless = true;
   } else if (strlen(node->text) > TREE_MAX_KEY) {
     PROBLEM(r, start, "a key has more than %d characters", TREE_MAX_KEY);
     r->done = r->useless = true;
@@ -367,6 +370,7 @@ static size_t escape_size(const char *s, const char *end, size_t *produced) {
 
 typedef struct {
   const char *at, *end;
+  const char *straight; /**< no line break follows the blanks before this place */
   int line, column;
 } walker;
 
@@ -400,15 +404,18 @@ static size_t step_fold(walker *w) {
 }
 
 /** Does a run of blanks at the walker end in a line break? */
-static bool folds_here(const walker *w) {
-  walker ahead = *w;
-  while (at_blank(&ahead)) ahead.at++;
-  return at_break(&ahead);
+static bool folds_here(walker *w) {
+  const char *p = w->at;
+  if (p < w->straight) return false; /* looked at already: long runs must not cost their square */
+  while (p < w->end && (*p == ' ' || *p == '\t')) p++;
+  if (p < w->end && (*p == '\n' || *p == '\r')) return true;
+  w->straight = p;
+  return false;
 }
 
 void tree_place_inside(const pcsim_node *node, size_t offset, int *line, int *column) {
   const char *text = node->source->text;
-  walker w = {text + node->start, text + node->end, node->line, node->column};
+  walker w = {text + node->start, text + node->end, text, node->line, node->column};
   size_t done = 0;
   int indent = 0;
   if (node->style == STYLE_SINGLE || node->style == STYLE_DOUBLE) step_character(&w); /* the quote */

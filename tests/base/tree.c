@@ -122,6 +122,18 @@ static void test_bombs(void **state) {
   memcpy(text + 300, ": 1\n", 4);
   assert_status(pcsim_tree_parse(text, 304, "case.yaml", &tree), PCSIM_ERR_CASE);
   assert_string_equal(pcsim_error_message(), "case.yaml:1:1: a key has more than 256 characters");
+  /* A fault behind a long run of blanks: finding its column must not take the square of their number. */
+  memset(text, ' ', 60000);
+  memcpy(text, "parameters: {a: \"", 17);
+  memcpy(text + 59990, "$\"}\n", 5);
+  tree = NULL;
+  double start = pcsim_time_cpu();
+  assert_ok(pcsim_tree_parse(text, 59994, "case.yaml", &tree));
+  expect_problems(tree,
+                  "case.yaml:1:59991: 'a' must be a number: unexpected '$'; expected a number, a name, an "
+                  "operator or a parenthesis");
+  assert_true(pcsim_time_cpu() - start < 5);
+  pcsim_tree_destroy(&tree);
   free(text);
   pcsim_error_clear();
 }
@@ -365,7 +377,7 @@ static void test_set_faults(void **state) {
       {"a=", "--set a=: expected a value after '='"},
       {"a..b=1", "--set a..b=1: the path before '=' is malformed; expected key.key...=value"},
       {"x.a.=1", "--set x.a.=1: the path before '=' is malformed; expected key.key...=value"},
-      {"solve.tolerance.x=1", "--set solve.tolerance.x=1: 'solve.tolerance' holds the value '1e-5', no keys"},
+      {"solve.tolerance.x=1", "--set solve.tolerance.x=1: 'solve.tolerance' holds '1e-5', no keys"},
       {"list.1=2", "--set list.1=2: '1' names no element; the sequence has 1, counted from 0"},
       {"list.x=2", "--set list.x=2: 'x' names no element; the sequence has 1, counted from 0"},
       {"a=[1", "--set a=[1:1:5: expected ',' or ']' for the '[' in line 1, column 3"},
