@@ -79,7 +79,9 @@ static void test_png(void **state) {
     int width = 0, height = 0;
     assert_ok(canvas_create(sizes[k][0], sizes[k][1], &picture));
     for (int i = 0; i < 3 * sizes[k][0] * sizes[k][1]; i++) /* smooth, noisy and constant parts */
-      picture->rgb[i] = (uint8_t)(i % 900 < 300 ? i / 7 : i % 900 < 600 ? lattice_random(&random) : 200);
+      picture->rgb[i] = (uint8_t)(i % 900 < 300   ? i / 7
+                                  : i % 900 < 600 ? (int)(lattice_random(&random) % 256)
+                                                  : 200);
     assert_ok(pcsim_picture_png(picture, &png, &size));
     rgb = decode(png, size, &width, &height);
     assert_true(width == sizes[k][0] && height == sizes[k][1]);

@@ -5,13 +5,17 @@ pcsim_test(postproc checkpoint_kill)
 pcsim_test(postproc history)
 pcsim_test(postproc json)
 pcsim_test(postproc pictures RANKS 1 2)
-pcsim_test(postproc disk_full)
-if(TARGET test_postproc_disk_full)
-  add_test(NAME postproc.disk_full.mounted
-           COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/disk_full.sh $<TARGET_FILE:test_postproc_disk_full>
-                   ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2)
-  set_tests_properties(postproc.disk_full.mounted PROPERTIES LABELS unit TIMEOUT 120 PROCESSORS 2
-                       SKIP_RETURN_CODE 77 ENVIRONMENT "${PCSIM_TEST_ENV}")
+if(TARGET pcsim_postproc)
+  add_executable(test_postproc_disk_full ${CMAKE_CURRENT_LIST_DIR}/disk_full.c)
+  target_include_directories(test_postproc_disk_full PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR})
+  target_link_libraries(test_postproc_disk_full PRIVATE pcsim_postproc PkgConfig::CMOCKA)
+  foreach(n 1 3)
+    add_test(NAME postproc.disk_full.np${n}
+             COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/disk_full.sh $<TARGET_FILE:test_postproc_disk_full>
+                     ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n})
+    set_tests_properties(postproc.disk_full.np${n} PROPERTIES LABELS unit TIMEOUT 120 PROCESSORS ${n}
+                         SKIP_RETURN_CODE 77 ENVIRONMENT "${PCSIM_TEST_ENV}")
+  endforeach()
 endif()
 pcsim_test(postproc monitors RANKS 1 2 4)
 pcsim_test(postproc references RANKS 1 2)
