@@ -10,31 +10,58 @@
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 #define POSITIVE 1e-300, DBL_MAX
 
-const pcsim_key pcsim_shape_common_keys[] = {
-    {"shape", PCSIM_KEY_TEXT, NULL, NULL, "", "name of the shape (pcsim list shapes)", 0, 0},
-    {"near", PCSIM_KEY_MAPPING, "", NULL, "", "local sizes by boundary: NAME: {size, growth, layers}", 0, 0},
-    {"algorithm", PCSIM_KEY_CHOICE, "", "frontal|delaunay|hxt", "",
-     "frontal (default) or delaunay for triangles, delaunay (default) or hxt for tetrahedra; hxt is fast, "
-     "but its meshes "
-     "differ from run to run",
-     0, 0},
-};
+/* Rows that stand in the table that checks and, with their place before the name, in the one that documents.
+ */
+#define COMMON_ROWS                                                                                          \
+  {"shape", PCSIM_KEY_TEXT, NULL, NULL, "", "name of the shape (pcsim list shapes)", 0, 0},                  \
+      {"near", PCSIM_KEY_MAPPING, "", NULL, "", "local sizes by boundary: NAME: {size, growth, layers}", 0,  \
+       0},                                                                                                   \
+  {                                                                                                          \
+    "algorithm", PCSIM_KEY_CHOICE, "", "frontal|delaunay|hxt", "",                                           \
+        "frontal (default) or delaunay for triangles, delaunay (default) or hxt for tetrahedra; hxt is "     \
+        "fast, "                                                                                             \
+        "but its meshes differ from run to run",                                                             \
+        0, 0                                                                                                 \
+  }
+#define NEAR_ROWS(place)                                                                                     \
+  {place "size", PCSIM_KEY_NUMBER, NULL, NULL, "m", "cell size at the boundary", POSITIVE},                  \
+      {place "growth",                                                                                       \
+       PCSIM_KEY_NUMBER,                                                                                     \
+       "0.1",                                                                                                \
+       NULL,                                                                                                 \
+       "1",                                                                                                  \
+       "increase of the size per distance from it",                                                          \
+       0,                                                                                                    \
+       10},                                                                                                  \
+  {                                                                                                          \
+    place "layers", PCSIM_KEY_MAPPING, "", NULL, "", "wall layers: first, ratio, thickness", 0, 0            \
+  }
+#define LAYER_ROWS(place)                                                                                    \
+  {place "first", PCSIM_KEY_NUMBER, NULL, NULL, "m", "height of the first layer", POSITIVE},                 \
+      {place "ratio", PCSIM_KEY_NUMBER, "1.2", NULL, "1", "height of each layer over the one before", 1, 3}, \
+  {                                                                                                          \
+    place "thickness", PCSIM_KEY_NUMBER, NULL, NULL, "m", "height of all layers", POSITIVE                   \
+  }
+#define FILE_ROWS                                                                                             \
+  {                                                                                                           \
+      "file", PCSIM_KEY_TEXT, NULL, NULL, "", "Gmsh mesh (.msh) instead of a shape, relative to the case", 0, \
+      0},                                                                                                     \
+      {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on the coordinates of the file", POSITIVE}, {       \
+    "names", PCSIM_KEY_MAPPING, "", NULL, "",                                                                 \
+        "other names for groups of the file, {\"surface 12\": inlet}; a group without a name is 'curve "      \
+        "TAG' "                                                                                               \
+        "or 'surface TAG'",                                                                                   \
+        0, 0                                                                                                  \
+  }
+
+const pcsim_key pcsim_shape_common_keys[] = {COMMON_ROWS};
 const size_t pcsim_shape_num_common_keys = COUNT(pcsim_shape_common_keys);
-
-const pcsim_key pcsim_near_keys[] = {
-    {"size", PCSIM_KEY_NUMBER, NULL, NULL, "m", "cell size at the boundary", POSITIVE},
-    {"growth", PCSIM_KEY_NUMBER, "0.1", NULL, "1", "increase of the size per distance from the boundary", 0,
-     10},
-    {"layers", PCSIM_KEY_MAPPING, "", NULL, "", "wall layers: first, ratio, thickness", 0, 0},
-};
+const pcsim_key pcsim_near_keys[] = {NEAR_ROWS("")};
 const size_t pcsim_near_num_keys = COUNT(pcsim_near_keys);
-
-const pcsim_key pcsim_layer_keys[] = {
-    {"first", PCSIM_KEY_NUMBER, NULL, NULL, "m", "height of the first layer", POSITIVE},
-    {"ratio", PCSIM_KEY_NUMBER, "1.2", NULL, "1", "height of each layer over the one before", 1, 3},
-    {"thickness", PCSIM_KEY_NUMBER, NULL, NULL, "m", "height of all layers", POSITIVE},
-};
+const pcsim_key pcsim_layer_keys[] = {LAYER_ROWS("")};
 const size_t pcsim_layer_num_keys = COUNT(pcsim_layer_keys);
+const pcsim_key pcsim_mesh_file_keys[] = {FILE_ROWS};
+const size_t pcsim_mesh_num_file_keys = COUNT(pcsim_mesh_file_keys);
 
 #define SIZE_OR_N                                                                                            \
   {                                                                                                          \
@@ -254,6 +281,8 @@ const pcsim_shape *pcsim_shape_list(size_t *n) {
 }
 
 const pcsim_key *pcsim_mesh_keys(size_t *n) {
-  *n = pcsim_shape_num_common_keys;
-  return pcsim_shape_common_keys;
+  static const pcsim_key keys[] = {COMMON_ROWS, NEAR_ROWS("near.NAME."), LAYER_ROWS("near.NAME.layers."),
+                                   FILE_ROWS};
+  *n = COUNT(keys);
+  return keys;
 }

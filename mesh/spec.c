@@ -8,15 +8,6 @@
 
 enum { MAX_KEYS = 32, MAX_KEY = 160 };
 
-static const pcsim_key file_keys[] = {
-    {"file", PCSIM_KEY_TEXT, NULL, NULL, "", "Gmsh mesh (.msh), relative to the case", 0, 0},
-    {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on its coordinates", 1e-300, 1e300},
-    {"names", PCSIM_KEY_MAPPING, "", NULL, "",
-     "other names for its groups, {\"surface 12\": inlet}; a group without a name is 'curve TAG' or 'surface "
-     "TAG'",
-     0, 0},
-};
-
 /* ------------------------------------------------------------------- items */
 
 static pcsim_status new_item(pcsim_mesh_spec *spec, const char *key, pcsim_spec_item **item) {
@@ -227,7 +218,7 @@ static pcsim_status read_file(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spe
   const pcsim_node *node = pcsim_node_get(mesh, "file"), *names;
   char *path = NULL;
   double scale = 1;
-  pcsim_node_check(tree, mesh, file_keys, sizeof file_keys / sizeof *file_keys, "mesh");
+  pcsim_node_check(tree, mesh, pcsim_mesh_file_keys, pcsim_mesh_num_file_keys, "mesh");
   if (pcsim_node_get_kind(node) != PCSIM_NODE_SCALAR) return PCSIM_OK;
   pcsim_status status = find_file(tree, node, &path);
   if (status == PCSIM_OK && (has_control(path) || !pcsim_file_exists(path)))

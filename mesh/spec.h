@@ -43,5 +43,8 @@ extern const pcsim_key pcsim_near_keys[];
 extern const size_t pcsim_near_num_keys;
 extern const pcsim_key pcsim_layer_keys[];
 extern const size_t pcsim_layer_num_keys;
+/** Keys of a mesh from a file. */
+extern const pcsim_key pcsim_mesh_file_keys[];
+extern const size_t pcsim_mesh_num_file_keys;
 
 #endif

@@ -17,7 +17,7 @@ void mesher_mesh_free(mesher_mesh *mesh) {
 
 pcsim_status mesher_check_count(double cells) {
   PCSIM_CHECK(cells <= MESHER_CELL_LIMIT, PCSIM_ERR_CASE,
-              "mesh: these sizes make about %.2g cells, the limit is %.0e; choose larger sizes", cells,
+              "mesh: these sizes make more than %.0e cells, the limit; choose larger sizes",
               (double)MESHER_CELL_LIMIT);
   return PCSIM_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* pcsim-mesh SPEC OUT.raw [OUT.msh]: make or read a mesh as SPEC says; --version. Messages on standard error, one a
- * line; exit codes as pcsim's. */
+/* pcsim-mesh SPEC OUT.raw [OUT.msh]: make or read a mesh as SPEC says; --version. Messages on standard error,
+ * one a line; exit codes as pcsim's. */
 #include "mesher.h"
 
 #include <fcntl.h>

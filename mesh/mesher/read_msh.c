@@ -43,6 +43,8 @@ static pcsim_status check_log(reading *r) {
     gmshFree(line[i]);
   }
   gmshFree(line);
+  PCSIM_CHECK(strncmp(error, "Error loading", 13) != 0, PCSIM_ERR_MESH,
+              "the file is damaged: Gmsh cannot read it and gives no reason");
   PCSIM_CHECK(!error[0], PCSIM_ERR_MESH, "Gmsh cannot read it: %s", error);
   return PCSIM_OK;
 }
@@ -57,7 +59,7 @@ static pcsim_status open_file(reading *r, const char *path) {
   gmshOpen(path, &e);
   int opened = e;
   PCSIM_TRY(check_log(r));
-  PCSIM_CHECK(!opened, PCSIM_ERR_MESH, "Gmsh cannot read it");
+  PCSIM_CHECK(!opened, PCSIM_ERR_MESH, "the file is damaged: Gmsh cannot read it and gives no reason");
   return PCSIM_OK;
 }
 
