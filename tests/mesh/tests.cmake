@@ -5,7 +5,7 @@ pcsim_test(mesh mesh_faults RANKS 1 2 4)
 pcsim_test(mesh mesh_search RANKS 1 2 4)
 pcsim_test(mesh raw)
 pcsim_test(mesh spec)
-pcsim_test(mesh mesher)
+pcsim_test(mesh mesher TIMEOUT 600)
 find_package(Python3 COMPONENTS Interpreter)
 if(TARGET pcsim-mesh AND Python3_Interpreter_FOUND)
   add_test(NAME mesh.broken_msh
