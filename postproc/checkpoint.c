@@ -81,12 +81,9 @@ static pcsim_status make_image(const pcsim_checkpoint *info, const double *all, 
   return PCSIM_OK;
 }
 
-/* The temporary name is always the same, so that killed runs leave one such file at most. */
 static pcsim_status save_image(const char *path, const char *image, size_t size) {
   char *temporary = NULL;
-  size_t length = strlen(path) + sizeof ".tmp";
-  PCSIM_TRY(pcsim_alloc(length, 1, &temporary));
-  snprintf(temporary, length, "%s.tmp", path);
+  PCSIM_TRY(hdf_temporary(path, &temporary));
   pcsim_status status = PCSIM_OK;
   FILE *file = fopen(temporary, "wb");
   bool good = file != NULL;

@@ -77,14 +77,20 @@ static pcsim_status open_file(hdf_file *file) {
   return PCSIM_OK;
 }
 
+pcsim_status hdf_temporary(const char *path, char **temporary) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  size_t length = strlen(path) + sizeof ".pcsim-.tmp";
+  PCSIM_TRY(pcsim_alloc(length, 1, temporary));
+  snprintf(*temporary, length, "%.*s.pcsim-%s.tmp", (int)(name - path), path, name);
+  return PCSIM_OK;
+}
+
 pcsim_status hdf_create(MPI_Comm comm, const char *path, int64_t bytes, hdf_file *file) {
   *file = (hdf_file){.comm = comm, .path = path, .file = H5I_INVALID_HID};
   MPI_Comm_rank(comm, &file->rank);
   MPI_Comm_size(comm, &file->size);
-  size_t length = strlen(path) + sizeof ".tmp";
-  pcsim_status status = pcsim_alloc(length, 1, &file->temporary);
+  pcsim_status status = hdf_temporary(path, &file->temporary);
   if (status == PCSIM_OK) {
-    snprintf(file->temporary, length, "%s.tmp", path);
     if (file->rank == 0) status = probe(file, bytes + 65536);
   }
   status = pcsim_status_agree(comm, status);

@@ -46,6 +46,9 @@ hid_t hdf_timeless(void);
 /** Fixed-length string, as VTK's reader wants it. */
 pcsim_status hdf_attribute_text(hid_t where, const char *name, const char *text) PCSIM_NODISCARD;
 
+/** `FOLDER/.pcsim-NAME.tmp` for FOLDER/NAME: always the same, so that killed runs leave one such file at
+ * most. Caller frees. */
+pcsim_status hdf_temporary(const char *path, char **temporary) PCSIM_NODISCARD;
 /** Force a finished file to the disk and rename it. Errors: ERR_IO; the temporary file stays then. */
 pcsim_status hdf_give_name(const char *temporary, const char *path) PCSIM_NODISCARD;
 

@@ -20,7 +20,8 @@ static const char style[] =
     "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}"
     "main{max-width:1180px;margin:0 auto;padding:32px 24px "
     "64px}h1{font-size:1.75rem;line-height:1.2;margin:0 0 .3em}"
-    "h2{font-size:1.2rem;margin:2.2em 0 .8em;padding-bottom:.25em;border-bottom:1px solid var(--line)}"
+    "dl+.lead,.scroll+.lead{margin-top:.9em}h2{font-size:1.2rem;margin:2.2em 0 "
+    ".8em;padding-bottom:.25em;border-bottom:1px solid var(--line)}"
     ".lead{color:var(--soft);margin:0 0 1.2em}.badge{display:inline-block;padding:.1em "
     ".65em;border-radius:1em;"
     "border:1.5px solid currentColor;font-weight:600;font-size:.9rem;margin-right:.5em}"
@@ -171,6 +172,23 @@ static void put_tolerance(text_buffer *t, const pcsim_comparison *c) {
   else put_percent(t, c->tolerance);
 }
 
+/* "m^2/s" with its exponent raised. */
+static void put_unit(text_buffer *t, const char *unit) {
+  for (const char *s = unit; *s;) {
+    size_t digits = *s == '^' ? strspn(s + 1, "-0123456789") : 0;
+    if (digits) {
+      text_add(t, "<sup>%.*s</sup>", (int)digits, s + 1);
+      s += digits + 1;
+      continue;
+    }
+    size_t plain = strcspn(s + 1, "^") + 1;
+    char part[64];
+    snprintf(part, sizeof part, "%.*s", (int)plain, s);
+    text_add_html(t, part);
+    s += plain;
+  }
+}
+
 static void put_value_row(text_buffer *t, const char *name, const char *unit, double value,
                           const pcsim_comparison *c) {
   text_add(t, "<tr><td>");
@@ -178,7 +196,7 @@ static void put_value_row(text_buffer *t, const char *name, const char *unit, do
   text_add(t, "</td><td class=\"n\">");
   put_number(t, value, 8);
   text_add(t, "</td><td>");
-  if (unit && strcmp(unit, "1")) text_add_html(t, unit);
+  if (unit && strcmp(unit, "1")) put_unit(t, unit);
   text_add(t, "</td>");
   if (!c) {
     text_add(t, "<td></td><td></td><td></td><td></td><td></td></tr>\n");

@@ -7,9 +7,20 @@
 
 enum { MAX_SERIES = 8 };
 
+/* "residual", "momentum.x", "continuity", ...: a known word, or one with something behind a point. */
 static bool is_residual(const char *name) {
-  return !strncmp(name, "residual", 8) &&
-         (name[8] == '\0' || name[8] == '.' || name[8] == '-' || name[8] == '_');
+  static const char *const words[] = {"residual", "momentum", "continuity", "mass"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t n = strlen(words[i]);
+    if (!strncmp(name, words[i], n) && (name[n] == '\0' || name[n] == '.')) return true;
+  }
+  return false;
+}
+
+static bool any_positive(const double *rows, int64_t n, int columns, int k) {
+  for (int64_t i = 0; i < n; i++)
+    if (rows[i * columns + k] > 0) return true;
+  return false;
 }
 
 static const pcsim_comparison *comparison_of(const pcsim_report *r, const char *name) {
@@ -36,7 +47,7 @@ static void residual_chart(text_buffer *t, const double *rows, int64_t n, int co
              .x_integer = true,
              .series = series};
   for (int k = 1; k < columns && c.num_series < MAX_SERIES; k++) {
-    if (!is_residual(names[k])) continue;
+    if (!is_residual(names[k]) || !any_positive(rows, n, columns, k)) continue;
     series[c.num_series] = (chart_series){
         rows, rows + k, n, columns, columns, names[k], n < 40 ? CHART_BOTH : CHART_LINE, c.num_series};
     c.num_series++;

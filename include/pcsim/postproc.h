@@ -108,7 +108,7 @@ typedef pcsim_field pcsim_face_field;
  *  left; a file that stood there before stays as it was. Field names are unique and without `/`. */
 pcsim_status pcsim_write_fields(const pcsim_mesh *mesh, const pcsim_field *fields, int n, const char *path) PCSIM_NODISCARD;
 /** The same for the boundary faces of the patches with `wanted[patch]` (NULL: all), as 2D segments or 3D
- *  polygons; adds `area` (length in 2D), `normal` (unit, out of the fluid) and `patch` (index; the names are
+ *  polygons; give forces per area, so that integrals over the surface are forces; adds `area` (length in 2D), `normal` (unit, out of the fluid) and `patch` (index; the names are
  *  the strings of `/pcsim/patches`). Collective. */
 pcsim_status pcsim_write_surface(const pcsim_mesh *mesh, const bool *wanted, const pcsim_face_field *fields, int n,
                                  const char *path) PCSIM_NODISCARD;
@@ -116,8 +116,8 @@ pcsim_status pcsim_write_surface(const pcsim_mesh *mesh, const bool *wanted, con
 pcsim_status pcsim_write_series(const char *path, const char *const *names, const double *times, int n) PCSIM_NODISCARD;
 
 /** Checkpoint: cell values [num_cells][width] stored in raw-mesh order (any rank count reads it back), a few
- *  scalars and texts, a checksum over every byte; written beside (`PATH.tmp`) and renamed, so that a kill at any
- *  moment leaves the old or the new file. An HDF5 file behind a 512-byte header of our own. Rank 0 holds all
+ *  scalars and texts, a checksum over every byte; written beside (`.pcsim-NAME.tmp`) and renamed, so that a
+ *  kill at any moment leaves the old or the new file. An HDF5 file behind a 512-byte header of our own. Rank 0 holds all
  *  values while it writes or reads. Collective. */
 typedef struct {
   int64_t step;
@@ -161,7 +161,8 @@ void pcsim_picture_destroy(pcsim_picture **picture);
 typedef struct pcsim_history pcsim_history;
 /** Columns: step first, residual, momentum..., then the quantities. `resume_step` < 0 starts anew; else the rows of
  *  an existing file with a step below it are kept (a row cut off by a kill is dropped) and other columns or a
- *  broken row are ERR_IO. The name "residual" (and "residual.*") is drawn as convergence. Caller closes. */
+ *  broken row are ERR_IO. Names that begin with residual, momentum, continuity or mass are drawn as residuals. Caller
+ *  closes. */
 pcsim_status pcsim_history_open(const char *path, const char *const *columns, int n, int64_t resume_step, pcsim_history **history) PCSIM_NODISCARD;
 /** Read a whole history for a report; nothing is written. Caller closes. */
 pcsim_status pcsim_history_read(const char *path, pcsim_history **history) PCSIM_NODISCARD;

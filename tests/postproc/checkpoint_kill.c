@@ -97,7 +97,7 @@ static int parent(char *program) {
     remove(to);
   }
   remove(path);
-  snprintf(to, sizeof to, "%s.tmp", path);
+  snprintf(to, sizeof to, "%s/.pcsim-checkpoint.h5.tmp", folder);
   remove(to);
   rmdir(folder);
   return failed;
