@@ -11,8 +11,9 @@
  * third order in smooth fields. Data: the values of the cell that holds the point and of all cells that share
  * a node with it, and values on their boundary faces where the case gives them (velocity on walls and inlets,
  * pressure on outlets). Where that leaves the fit undetermined or noisy (a wall without pressure values seen
- * from a layer of quadrilaterals) the gradients of cells off the boundary join; then a linear fit. The fit is
- * linear in the data: its weights are found once. Stencils do not depend on the partition. */
+ * from a layer of quadrilaterals) the gradients of cells off the boundary join; then a linear fit (pressure
+ * at walls of triangles and tetrahedra always). The fit is linear in the data: its weights are found once.
+ * Stencils do not depend on the partition. */
 
 enum { SAMPLE_U, SAMPLE_V, SAMPLE_W, SAMPLE_P, NUM_SAMPLES };
 typedef struct sampler sampler;

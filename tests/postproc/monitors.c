@@ -140,7 +140,8 @@ static void box_forces(void **state) {
 
 /* -------------------------------------------------------------------- interpolation */
 
-/* Quadratic fields are reproduced inside, on walls, in corners, on any cells. */
+/* Quadratic fields are reproduced inside, on walls, in corners, on any cells; pressure at walls on
+ * quadrilaterals. */
 static void quadratics_exact(void **state) {
   (void)state;
   for (int cells = 0; cells < 3; ++cells) {
@@ -172,7 +173,8 @@ static void quadratics_exact(void **state) {
       snprintf(name, sizeof name, "%s.v", probes[i].name);
       assert_close(quantity_of(monitors, name), v[1], 1e-10);
       snprintf(name, sizeof name, "%s.p", probes[i].name);
-      assert_close(quantity_of(monitors, name), v[3], 1e-9);
+      /* At walls of triangles the pressure is linear on purpose: it must not amplify their oscillation. */
+      assert_close(quantity_of(monitors, name), v[3], cells == LATTICE_QUADS || i < 2 ? 1e-9 : 0.02);
     }
     double corner[3] = {0, 1, 0}, v[4];
     quadratic(corner, v);
@@ -208,7 +210,7 @@ static void line_errors(int n, lattice_cells cells, double error[2]) {
   pcsim_mesh_destroy(&mesh);
 }
 
-static void third_order(void **state) {
+static void orders(void **state) {
   (void)state;
   for (int cells = 0; cells < 3; ++cells) {
     double coarse[2], fine[2];
@@ -216,7 +218,9 @@ static void third_order(void **state) {
     line_errors(128, (lattice_cells)cells, fine);
     print_message("cells %d: u %.2e %.2e order %.2f, p %.2e %.2e order %.2f\n", cells, coarse[0], fine[0],
                   log2(coarse[0] / fine[0]) / 2, coarse[1], fine[1], log2(coarse[1] / fine[1]) / 2);
-    for (int k = 0; k < 2; ++k) assert_true(log2(coarse[k] / fine[k]) / 2 > 2.6);
+    assert_true(log2(coarse[0] / fine[0]) / 2 > 2.6);
+    assert_true(log2(coarse[1] / fine[1]) / 2 >
+                (cells == LATTICE_QUADS ? 2.6 : 1.5)); /* linear at the walls */
   }
 }
 
@@ -431,7 +435,7 @@ static void names_before_run(void **state) {
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(forces_on_ring), cmocka_unit_test(flow_rate),
                                      cmocka_unit_test(box_forces),     cmocka_unit_test(quadratics_exact),
-                                     cmocka_unit_test(third_order),    cmocka_unit_test(pressure_on_circle),
+                                     cmocka_unit_test(orders),         cmocka_unit_test(pressure_on_circle),
                                      cmocka_unit_test(extrema),        cmocka_unit_test(reattachment),
                                      cmocka_unit_test(partition),      cmocka_unit_test(names_before_run)};
   size_t before = pcsim_memory_used();
