@@ -292,7 +292,7 @@ static pcsim_status trim_part(pcsim_mesh *mesh) {
   PCSIM_TRY(pcsim_realloc(cells, sizeof *part->cell_type, &part->cell_type));
   PCSIM_TRY(pcsim_realloc((size_t)part->num_cell_nodes, sizeof *part->cell_node, &part->cell_node));
   PCSIM_TRY(pcsim_realloc(cells + 1, sizeof *mesh->cell_node_start, &mesh->cell_node_start));
-  PCSIM_TRY(pcsim_realloc(nodes, sizeof *part->node_boundary, &part->node_boundary));
+  PCSIM_TRY(pcsim_realloc(nodes, sizeof *part->node_patch, &part->node_patch));
   PCSIM_TRY(pcsim_realloc(nodes, 3 * sizeof *part->node, &part->node));
   return pcsim_realloc(nodes, sizeof *part->node_global, &part->node_global);
 }

@@ -83,7 +83,7 @@ typedef struct {
   int64_t *ghost_global;  /**< [num_ghosts] */
   double *node;           /**< [num_nodes_all][3] */
   int64_t *node_global;   /**< [num_nodes_all] */
-  uint8_t *node_boundary; /**< [num_nodes_all] 1 if a boundary face of any rank touches the node */
+  int32_t *node_patch;    /**< [num_nodes_all] patch at the node or PCSIM_NODE_* */
 } pcsim_mesh_part;
 void pcsim_mesh_part_free(pcsim_mesh_part *part);
 

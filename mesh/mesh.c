@@ -170,7 +170,7 @@ static void set_view(pcsim_mesh *mesh) {
   view->face_node = mesh->face_node;
   view->node_cell_start = mesh->node_cell_start;
   view->node_cell = mesh->node_cell;
-  view->node_boundary = part->node_boundary;
+  view->node_patch = part->node_patch;
   view->near_start = mesh->near_start;
   view->near = mesh->near;
 }

@@ -134,7 +134,7 @@ void pcsim_mesh_part_free(pcsim_mesh_part *part) {
   pcsim_free(&part->ghost_global);
   pcsim_free(&part->node);
   pcsim_free(&part->node_global);
-  pcsim_free(&part->node_boundary);
+  pcsim_free(&part->node_patch);
 }
 
 /* Every array of a part: one table for allocating, sending and receiving. */
@@ -154,7 +154,7 @@ static void part_arrays(pcsim_mesh_part *part, part_array arrays[NUM_ARRAYS]) {
   arrays[5] = (part_array){&part->ghost_global, (size_t)part->num_ghosts, sizeof *part->ghost_global};
   arrays[6] = (part_array){&part->node, nodes, 3 * sizeof *part->node};
   arrays[7] = (part_array){&part->node_global, nodes, sizeof *part->node_global};
-  arrays[8] = (part_array){&part->node_boundary, nodes, sizeof *part->node_boundary};
+  arrays[8] = (part_array){&part->node_patch, nodes, sizeof *part->node_patch};
 }
 
 /* The pointers have different types: copy their bytes. */
@@ -178,7 +178,7 @@ typedef struct {
   const pcsim_mesh_ghosts *ghosts;
   const int32_t *patch_map;
   int32_t *local;    /* [raw nodes] local number + 1, 0 when not met */
-  uint8_t *boundary; /* [raw nodes] 1 if a boundary face touches the node */
+  int32_t *node_patch; /* [raw nodes] */
 } cutter;
 
 /* Raw cell of local cell i. Raw order may be anything: fetch the cells that come soon. */
@@ -238,7 +238,7 @@ static void part_fill(cutter *cut, int rank, pcsim_mesh_part *part) {
     part->ghost_global[i] = cut->ghosts->cell[cut->ghosts->start[rank] + i];
   for (int64_t i = 0; i < part->num_nodes_all; i++) {
     memcpy(part->node + 3 * i, raw->nodes + 3 * part->node_global[i], 3 * sizeof *part->node);
-    part->node_boundary[i] = cut->boundary[part->node_global[i]];
+    part->node_patch[i] = cut->node_patch[part->node_global[i]];
     cut->local[part->node_global[i]] = 0;
   }
 }
@@ -295,15 +295,21 @@ static pcsim_status part_receive(MPI_Comm comm, pcsim_mesh_part *part) {
   return PCSIM_OK;
 }
 
-static pcsim_status mark_boundary_nodes(cutter *cut) {
+static pcsim_status find_node_patches(cutter *cut) {
   const pcsim_raw_mesh *raw = cut->links->raw;
-  PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *cut->boundary, &cut->boundary));
+  PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *cut->node_patch, &cut->node_patch));
+  for (int64_t i = 0; i < raw->num_nodes; i++) cut->node_patch[i] = PCSIM_NODE_INTERIOR;
   for (int64_t c = 0; c < raw->num_cells; c++)
     for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++) {
-      if (cut->links->link[c * cut->links->stride + f] >= 0) continue;
+      const int32_t link = cut->links->link[c * cut->links->stride + f];
+      if (link >= 0) continue;
+      const int32_t patch = cut->patch_map[-1 - link];
       int32_t face[4];
       int n = pcsim_cell_face_nodes(raw->cell_type[c], raw->cell_nodes + raw->cell_start[c], f, face);
-      for (int i = 0; i < n; i++) cut->boundary[face[i]] = 1;
+      for (int i = 0; i < n; i++) {
+        int32_t *at = &cut->node_patch[face[i]];
+        *at = *at == PCSIM_NODE_INTERIOR || *at == patch ? patch : PCSIM_NODE_SEVERAL;
+      }
     }
   return PCSIM_OK;
 }
@@ -312,7 +318,7 @@ static pcsim_status mark_boundary_nodes(cutter *cut) {
 static pcsim_status part_hand_out(MPI_Comm comm, int ranks, cutter *cut, pcsim_mesh_part *own) {
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_alloc((size_t)cut->links->raw->num_nodes, sizeof *cut->local, &cut->local), status, done);
-  PCSIM_GOTO(mark_boundary_nodes(cut), status, done);
+  PCSIM_GOTO(find_node_patches(cut), status, done);
 done:
   for (int r = 1; r < ranks; r++) {
     pcsim_mesh_part part = {0};
@@ -327,7 +333,7 @@ done:
   }
   if (status == PCSIM_OK) status = part_cut(cut, 0, own);
   pcsim_free(&cut->local);
-  pcsim_free(&cut->boundary);
+  pcsim_free(&cut->node_patch);
   return status;
 }
 

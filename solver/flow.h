@@ -12,8 +12,8 @@
 
 /** Numbers stored per interior face: area S[d], centre line d[d], skewness r[d], t, g. */
 #define FLOW_FACE_WIDTH(dim) (3 * (dim) + 2)
-/** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g, share of the slope difference
- *  in the wall flux. */
+/** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g, share of the slope
+ * difference in the wall flux. */
 #define FLOW_WALL_WIDTH(dim) (2 * (dim) + 2)
 
 /** Rows of a sparse linear map from cells and fixed boundary values: value = sum w*phi + constant. */
@@ -26,12 +26,15 @@ typedef struct {
   int width;       /**< weights a column: 1 to nodes, d to cell gradients */
 } flow_map;
 
-/** Cell gradients. Values go to the interior nodes by linear least squares over the cells around them, and
- *  from the nodes to the cells by least squares over the cell's nodes: the support of all node neighbours at
- *  a sixth of the cost. Cells at the boundary fit their node neighbours and the given boundary values
- *  directly; quadrilaterals and hexahedra fit their face neighbours. Exact for linear fields on any mesh. */
+/** Cell gradients. Values go to the nodes by linear least squares over the cells around them, and from the
+ *  nodes to the cells by least squares over the cell's nodes: the support of all node neighbours at a sixth
+ *  of the cost. Nodes of a wall of one velocity hold that velocity. Cells at any other boundary fit their
+ * node neighbours and the given boundary values directly; quadrilaterals and hexahedra fit their face
+ * neighbours. Exact for linear fields on any mesh. */
 typedef struct {
-  flow_map node;         /**< cells to nodes, width 1 */
+  flow_map node;         /**< cells to nodes, width 1, all unknowns */
+  flow_map wall_node;    /**< cells to wall nodes, pressure only */
+  double *wall_velocity; /**< [wall_node.num_rows][d] velocity there */
   double *node_value;    /**< [num_nodes][m] workspace */
   flow_map cell;         /**< nodes to cells, all unknowns */
   flow_map direct[3];    /**< cells to cells: velocity, pressure, all unknowns */

@@ -150,7 +150,7 @@ static bool fit_gradient(const fit_data *fit, int dim, double *weight) {
 
 /* ------------------------------------------------------------------- nodes */
 
-/* Value at an interior node from the cells around it. */
+/* Value at a node from the cells around it. */
 static pcsim_status add_node(const flow *f, map_builder *b, int64_t node, bool *ok) {
   const pcsim_mesh_view *v = f->view;
   double weight[FIT_MAX];
@@ -200,26 +200,72 @@ static bool fixes(const flow *f, int64_t face, int variable) {
 /* The difference quotient between cell and wall is the slope at half the wall distance y of the cell; the
  * cell's fitted gradient is the slope at some distance y_g, which the fit of y^2/2 tells. The slope at the
  * wall is their extrapolation: two + share (two - fitted), share = (y/2) / (y_g - y/2). */
-static void set_wall_shares(flow *f, int64_t c, const cell_faces *t, const fit_data *fit, const double *weight)
-{
-  const int dim = f->dim, width = FLOW_WALL_WIDTH(dim);
+static void set_wall_share(flow *f, double *wall, double y, double y_g) {
+  const double share = 0.5 * y / (y_g - 0.5 * y);
+  wall[2 * f->dim + 1] = f->wall_order * (share > 0 && share < 1 ? share : y_g > 0 ? 1 : 0);
+}
+
+/* Unit normal into the flow and distance of the cell, of a boundary face. */
+static double wall_normal(const flow *f, const double *wall, double normal[3]) {
+  double area = 0, y = 0;
+  normal[0] = normal[1] = normal[2] = 0;
+  for (int i = 0; i < f->dim; i++) area += wall[i] * wall[i];
+  area = sqrt(area);
+  for (int i = 0; i < f->dim; i++) normal[i] = -wall[i] / area;
+  for (int i = 0; i < f->dim; i++) y -= normal[i] * wall[f->dim + i];
+  return y;
+}
+
+/* Shares of a cell fitted from its neighbours: weights [num][d] of (phi_k - phi). */
+static void shares_of_direct(flow *f, int64_t c, const cell_faces *t, const fit_data *fit,
+                             const double *weight) {
+  const int dim = f->dim;
   for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) {
     const int64_t k = t->face[j] - f->ni;
     if (k < 0 || !fixes(f, k, VELOCITY)) continue;
-    double *wall = f->wall + k * width, area = 0, y = 0, y_g = 0;
-    for (int i = 0; i < dim; i++) area += wall[i] * wall[i];
-    area = sqrt(area);
-    for (int i = 0; i < dim; i++) y += wall[i] * wall[dim + i] / area;
+    double *wall = f->wall + k * FLOW_WALL_WIDTH(dim), normal[3], y_g = 0;
+    const double y = wall_normal(f, wall, normal);
     for (int m = 0; m < fit->num; m++) {
       double y_m = y, along = 0;
       for (int i = 0; i < dim; i++) {
-        y_m -= fit->x[m][i] * wall[i] / area;
-        along -= weight[m * dim + i] * wall[i] / area;
+        y_m += fit->x[m][i] * normal[i];
+        along += weight[m * dim + i] * normal[i];
       }
       y_g += along * 0.5 * (y_m * y_m - y * y);
     }
-    const double share = 0.5 * y / (y_g - 0.5 * y);
-    wall[2 * dim + 1] = f->wall_order * (share > 0 && share < 1 ? share : y_g > 0 ? 1 : 0);
+    set_wall_share(f, wall, y, y_g);
+  }
+}
+
+/* y^2/2 at a node as the node map would give it, y from the plane of a boundary face; row -1: a wall node. */
+static double node_parabola(const flow *f, const flow_map *map, int64_t row, int64_t node, const double *face,
+                            const double *normal) {
+  const pcsim_mesh_view *v = f->view;
+  double sum = 0;
+  const int64_t first = row < 0 ? 0 : map->start[row], last = row < 0 ? 1 : map->start[row + 1];
+  for (int64_t k = first; k < last; k++) {
+    const double *x = row < 0 ? v->node + 3 * node : v->cell_centre + 3 * (int64_t)map->column[k];
+    double y = 0;
+    for (int i = 0; i < f->dim; i++) y += normal[i] * (x[i] - face[i]);
+    sum += (row < 0 ? 1 : map->weight[k]) * 0.5 * y * y;
+  }
+  return sum;
+}
+
+/* Shares of a cell whose gradient comes from its nodes; node_row is the row in the node map, -1 at walls. */
+static void shares_of_nodes(flow *f, int64_t c, const cell_faces *t, const fit_data *fit,
+                            const double *weight, const flow_map *node_map, const int64_t *node_row) {
+  const int dim = f->dim;
+  for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) {
+    const int64_t k = t->face[j] - f->ni;
+    if (k < 0 || !fixes(f, k, VELOCITY)) continue;
+    double *wall = f->wall + k * FLOW_WALL_WIDTH(dim), normal[3], y_g = 0;
+    const double y = wall_normal(f, wall, normal), *face = f->view->face_centre + 3 * (int64_t)t->face[j];
+    for (int m = 0; m < fit->num; m++) {
+      const double value = node_parabola(f, node_map, node_row[fit->column[m]], fit->column[m], face, normal);
+      for (int i = 0; i < dim; i++) y_g += weight[m * dim + i] * normal[i] * value;
+    }
+    set_wall_share(f, wall, y, y_g);
   }
 }
 
@@ -246,7 +292,7 @@ static pcsim_status add_direct(flow *f, map_builder *b, int64_t c, const cell_fa
       fit_add(&fit, v->near[j], v->cell_centre + 3 * (int64_t)v->near[j], x, 2);
   *ok = fit_gradient(&fit, dim, weight);
   if (!*ok) return PCSIM_OK;
-  if (variable == VELOCITY) set_wall_shares(f, c, t, &fit, weight);
+  if (variable == VELOCITY) shares_of_direct(f, c, t, &fit, weight);
   PCSIM_TRY(builder_begin_row(b, (int32_t)c));
   for (int k = 0; k < fit.num; k++) {
     const double *w = weight + k * dim;
@@ -264,7 +310,8 @@ static pcsim_status add_direct(flow *f, map_builder *b, int64_t c, const cell_fa
 }
 
 /* Gradient of one cell from its nodes; exact through the nodes of a simplex. */
-static pcsim_status add_from_nodes(const flow *f, map_builder *b, int64_t c, bool *ok) {
+static pcsim_status add_from_nodes(flow *f, map_builder *b, int64_t c, const cell_faces *t,
+                                   const flow_map *node_map, const int64_t *node_row, bool *ok) {
   const pcsim_mesh_view *v = f->view;
   const int dim = f->dim;
   const int64_t first = v->cell_node_start[c], n = v->cell_node_start[c + 1] - first;
@@ -279,6 +326,7 @@ static pcsim_status add_from_nodes(const flow *f, map_builder *b, int64_t c, boo
   }
   *ok = fit_gradient(&fit, dim, weight);
   if (!*ok) return PCSIM_OK;
+  shares_of_nodes(f, c, t, &fit, weight, node_map, node_row);
   PCSIM_TRY(builder_begin_row(b, (int32_t)c));
   for (int64_t j = 0; j < n; j++) PCSIM_TRY(builder_add(b, fit.column[j], weight + j * dim));
   return PCSIM_OK;
@@ -303,47 +351,88 @@ static pcsim_status direct_cell(flow *f, map_builder *b, int64_t c, const cell_f
 /* --------------------------------------------------------------- all maps */
 
 typedef struct {
-  map_builder node, cell, direct[3];
+  map_builder node, wall_node, cell, direct[3];
 } builders;
 
 static void builders_free(builders *b) {
-  map_free(&b->node.map), map_free(&b->cell.map);
+  map_free(&b->node.map), map_free(&b->wall_node.map), map_free(&b->cell.map);
   for (int s = 0; s < 3; s++) map_free(&b->direct[s].map);
 }
 
 static pcsim_status builders_start(builders *b, int dim) {
-  map_builder *all[] = {&b->node, &b->cell, &b->direct[0], &b->direct[1], &b->direct[2]};
+  map_builder *all[] = {&b->node, &b->wall_node, &b->cell, &b->direct[0], &b->direct[1], &b->direct[2]};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    all[i]->map.width = i ? dim : 1;
+    all[i]->map.width = i < 2 ? 1 : dim;
     PCSIM_TRY(pcsim_alloc(1, sizeof(int64_t), &all[i]->map.start));
   }
   return PCSIM_OK;
 }
 
-enum { NODE_UNUSED, NODE_WANTED, NODE_READY }; /* a node map is made for WANTED nodes whose fit is unique */
+/* What the boundary says of velocity at the nodes of a patch. */
+typedef struct {
+  bool wall; /* no-slip, one velocity on all of it */
+  bool slip; /* nothing: nodes take both variables from the cells */
+  double velocity[3];
+} patch_kind;
 
-static pcsim_status make_nodes(flow *f, map_builder *b, uint8_t *node_state) {
+/* Collective, since a patch has faces on several ranks. `range` is [patches][2][4]: lowest value, and lowest
+ * negative value, of velocity and kind. */
+static void classify_patches(const flow *f, patch_kind *kind, double *range) {
+  const pcsim_mesh_view *v = f->view;
+  const int dim = f->dim;
+  for (int p = 0; p < v->num_patches; p++) {
+    double *low = range + 8 * p, *high = low + 4;
+    for (int i = 0; i < 4; i++) low[i] = high[i] = 1e300;
+    for (int64_t k = v->patch_start[p] - f->ni; k < v->patch_start[p + 1] - f->ni; k++)
+      for (int i = 0; i <= dim; i++) {
+        const double x = i < dim ? f->wall_value[k * (dim + 1) + i] : f->wall_kind[k];
+        low[i] = fmin(low[i], x);
+        high[i] = fmin(high[i], -x);
+      }
+  }
+  MPI_Allreduce(MPI_IN_PLACE, range, 8 * v->num_patches, MPI_DOUBLE, MPI_MIN, pcsim_mesh_comm(f->mesh));
+  for (int p = 0; p < v->num_patches; p++) {
+    const double *low = range + 8 * p, *high = low + 4;
+    bool uniform = true;
+    for (int i = 0; i <= dim; i++) uniform &= low[i] == -high[i];
+    for (int i = 0; i < dim; i++) kind[p].velocity[i] = low[i];
+    kind[p].wall = uniform && low[dim] == PCSIM_FLOW_WALL;
+    kind[p].slip = low[dim] == PCSIM_FLOW_SLIP && -high[dim] == PCSIM_FLOW_SLIP;
+  }
+}
+
+enum { NODE_UNUSED, NODE_WANTED, NODE_READY }; /* READY: a value can be given to the node */
+
+static pcsim_status make_nodes(flow *f, builders *b, const patch_kind *patch, uint8_t *node_state,
+                               int64_t *node_row) {
   const pcsim_mesh_view *v = f->view;
   for (int64_t c = 0; c < f->n; c++)
     if (!uses_faces(v->cell_type[c]))
       for (int64_t j = v->cell_node_start[c]; j < v->cell_node_start[c + 1]; j++)
-        if (!v->node_boundary[v->cell_node[j]]) node_state[v->cell_node[j]] = NODE_WANTED;
+        node_state[v->cell_node[j]] = NODE_WANTED;
   for (int64_t node = 0; node < v->num_nodes; node++) {
+    const int32_t p = v->node_patch[node];
+    const bool wall = p >= 0 && patch[p].wall, inside = p == PCSIM_NODE_INTERIOR || (p >= 0 && patch[p].slip);
     bool ok = false;
-    if (node_state[node] == NODE_WANTED) PCSIM_TRY(add_node(f, b, node, &ok));
-    if (ok) node_state[node] = NODE_READY;
+    node_row[node] = -1;
+    if (node_state[node] != NODE_WANTED || !(wall || inside)) continue;
+    PCSIM_TRY(add_node(f, wall ? &b->wall_node : &b->node, node, &ok));
+    if (!ok) continue;
+    node_state[node] = NODE_READY;
+    if (!wall) node_row[node] = b->node.map.num_rows - 1;
   }
   return PCSIM_OK;
 }
 
-static pcsim_status make_cells(flow *f, builders *b, const cell_faces *t, const uint8_t *node_state) {
+static pcsim_status make_cells(flow *f, builders *b, const cell_faces *t, const uint8_t *node_state,
+                               const int64_t *node_row) {
   const pcsim_mesh_view *v = f->view;
   for (int64_t c = 0; c < f->n; c++) {
     bool boundary = false, from_nodes = !uses_faces(v->cell_type[c]);
     for (int64_t j = t->start[c]; j < t->start[c + 1]; j++) boundary |= t->face[j] >= f->ni;
     for (int64_t j = v->cell_node_start[c]; j < v->cell_node_start[c + 1]; j++)
       from_nodes &= node_state[v->cell_node[j]] == NODE_READY;
-    if (from_nodes) PCSIM_TRY(add_from_nodes(f, &b->cell, c, &from_nodes));
+    if (from_nodes) PCSIM_TRY(add_from_nodes(f, &b->cell, c, t, &b->node.map, node_row, &from_nodes));
     if (from_nodes) continue;
     for (int s = boundary ? VELOCITY : ALL; s <= (boundary ? PRESSURE : ALL); s++)
       PCSIM_TRY(direct_cell(f, &b->direct[s], c, t, s));
@@ -351,36 +440,58 @@ static pcsim_status make_cells(flow *f, builders *b, const cell_faces *t, const 
   return PCSIM_OK;
 }
 
-static pcsim_status build(flow *f, builders *b, cell_faces *t, uint8_t **node_state) {
+/* What set-up needs and throws away. */
+typedef struct {
+  builders b;
+  cell_faces faces;
+  uint8_t *node_state;
+  int64_t *node_row;
+  patch_kind *patch;
+  double *range;
+} workspace;
+
+static pcsim_status build(flow *f, workspace *w) {
   flow_gradient *g = &f->gradient;
-  const size_t m = (size_t)f->dim + 1, nodes = (size_t)f->view->num_nodes;
-  PCSIM_TRY(builders_start(b, f->dim));
-  PCSIM_TRY(cell_faces_create(f, t));
-  PCSIM_TRY(pcsim_alloc(nodes, sizeof(uint8_t), node_state));
+  const pcsim_mesh_view *v = f->view;
+  const size_t m = (size_t)f->dim + 1, nodes = (size_t)v->num_nodes, dim = (size_t)f->dim;
+  PCSIM_TRY(builders_start(&w->b, f->dim));
+  PCSIM_TRY(cell_faces_create(f, &w->faces));
+  PCSIM_TRY(pcsim_alloc(nodes, sizeof(uint8_t), &w->node_state));
+  PCSIM_TRY(pcsim_alloc(nodes, sizeof(int64_t), &w->node_row));
   PCSIM_TRY(pcsim_alloc(nodes * m, sizeof(double), &g->node_value));
-  PCSIM_TRY(pcsim_alloc((size_t)f->n * m * (size_t)f->dim, sizeof(double), &g->cell_constant));
-  PCSIM_TRY(make_nodes(f, &b->node, *node_state));
-  PCSIM_TRY(make_cells(f, b, t, *node_state));
-  PCSIM_TRY(builder_end(&b->node, &g->node));
-  PCSIM_TRY(builder_end(&b->cell, &g->cell));
-  for (int s = 0; s < 3; s++) PCSIM_TRY(builder_end(&b->direct[s], &g->direct[s]));
+  PCSIM_TRY(pcsim_alloc((size_t)f->n * m * dim, sizeof(double), &g->cell_constant));
+  PCSIM_TRY(make_nodes(f, &w->b, w->patch, w->node_state, w->node_row));
+  PCSIM_TRY(make_cells(f, &w->b, &w->faces, w->node_state, w->node_row));
+  PCSIM_TRY(builder_end(&w->b.node, &g->node));
+  PCSIM_TRY(builder_end(&w->b.wall_node, &g->wall_node));
+  PCSIM_TRY(builder_end(&w->b.cell, &g->cell));
+  for (int s = 0; s < 3; s++) PCSIM_TRY(builder_end(&w->b.direct[s], &g->direct[s]));
+  PCSIM_TRY(pcsim_alloc((size_t)g->wall_node.num_rows * dim, sizeof(double), &g->wall_velocity));
+  for (int64_t i = 0; i < g->wall_node.num_rows; i++)
+    memcpy(g->wall_velocity + i * f->dim, w->patch[v->node_patch[g->wall_node.row[i]]].velocity,
+           dim * sizeof(double));
   return PCSIM_OK;
 }
 
 pcsim_status flow_gradient_create(flow *f) {
-  builders b;
-  cell_faces t = {0};
-  uint8_t *node_state = NULL;
-  memset(&b, 0, sizeof b);
-  pcsim_status status = build(f, &b, &t, &node_state);
-  pcsim_free(&t.start), pcsim_free(&t.face);
-  builders_free(&b);
-  pcsim_free(&node_state);
+  workspace w;
+  memset(&w, 0, sizeof w);
+  const size_t patches = (size_t)f->view->num_patches;
+  pcsim_status status = pcsim_alloc(patches, sizeof *w.patch, &w.patch);
+  if (status == PCSIM_OK) status = pcsim_alloc(8 * patches, sizeof *w.range, &w.range);
+  status = pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
+  if (status == PCSIM_OK) {
+    classify_patches(f, w.patch, w.range);
+    status = build(f, &w);
+  }
+  pcsim_free(&w.faces.start), pcsim_free(&w.faces.face);
+  builders_free(&w.b);
+  pcsim_free(&w.node_state), pcsim_free(&w.node_row), pcsim_free(&w.patch), pcsim_free(&w.range);
   return status;
 }
 
 void flow_gradient_destroy(flow_gradient *g) {
-  map_free(&g->node), map_free(&g->cell);
+  map_free(&g->node), map_free(&g->wall_node), map_free(&g->cell);
   for (int s = 0; s < 3; s++) map_free(&g->direct[s]);
-  pcsim_free(&g->node_value), pcsim_free(&g->cell_constant);
+  pcsim_free(&g->node_value), pcsim_free(&g->cell_constant), pcsim_free(&g->wall_velocity);
 }

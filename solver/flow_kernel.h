@@ -9,6 +9,7 @@
  *   m = u_f.S - tau_f g [ (p_N - p_P) - gbar_p.d ],  g = |S|^2/(S.d)
  * Viscous flux: nu [ g (u_N - u_P) + gbar_u.(S - g d) ]. */
 #include "flow.h"
+#include "simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,21 +26,22 @@ static inline double dot(const double *a, const double *b) {
 
 /* ---------------------------------------------------------------- gradients */
 
-/* node[row] = sum weight * q[column], all unknowns */
-static void apply_to_nodes(const flow_map *map, const double *restrict q, double *restrict node) {
+/* node[row] = sum weight * q[column], unknowns from `first` on */
+PCSIM_CLONES static void apply_to_nodes(const flow_map *map, const double *restrict q, int first,
+                                        double *restrict node) {
   for (int64_t i = 0; i < map->num_rows; i++) {
     double sum[M] = {0};
     for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
       const double w = map->weight[k], *x = q + (int64_t)map->column[k] * M;
-      for (int c = 0; c < M; c++) sum[c] += w * x[c];
+      for (int c = first; c < M; c++) sum[c] += w * x[c];
     }
-    for (int c = 0; c < M; c++) node[(int64_t)map->row[i] * M + c] = sum[c];
+    for (int c = first; c < M; c++) node[(int64_t)map->row[i] * M + c] = sum[c];
   }
 }
 
 /* A weight vector per column: gradient[row][c][j] = sum weight[j] * source[column][c]. */
-static void apply_to_cells(const flow_map *map, const double *restrict x, int first, int last,
-                           double *restrict grad) {
+PCSIM_CLONES static void apply_to_cells(const flow_map *map, const double *restrict x, int first, int last,
+                                        double *restrict grad) {
   for (int64_t i = 0; i < map->num_rows; i++) {
     double sum[M][DIM] = {{0}};
     for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
@@ -55,7 +57,11 @@ static void apply_to_cells(const flow_map *map, const double *restrict x, int fi
 
 static void gradient(const flow *f, const double *q, bool constant, double *grad) {
   const flow_gradient *g = &f->gradient;
-  apply_to_nodes(&g->node, q, g->node_value);
+  apply_to_nodes(&g->node, q, 0, g->node_value);
+  apply_to_nodes(&g->wall_node, q, DIM, g->node_value);
+  for (int64_t i = 0; i < g->wall_node.num_rows; i++)
+    for (int c = 0; c < DIM; c++)
+      g->node_value[(int64_t)g->wall_node.row[i] * M + c] = constant ? g->wall_velocity[i * DIM + c] : 0;
   apply_to_cells(&g->cell, g->node_value, 0, M, grad);
   apply_to_cells(&g->direct[2], q, 0, M, grad);
   for (int s = 0; s < 2; s++) {
@@ -71,7 +77,7 @@ static void gradient(const flow *f, const double *q, bool constant, double *grad
 
 /* ------------------------------------------------------------- coefficients */
 
-static void coefficients(flow *f) {
+PCSIM_CLONES static void coefficients(flow *f) {
   memset(f->a_p, 0, (size_t)f->nt * sizeof *f->a_p);
   for (int64_t k = 0; k < f->ni; k++) {
     const double a = 0.5 * fabs(f->mass[k]) + f->nu * f->face[k * FW + 3 * DIM + 1];
@@ -167,7 +173,7 @@ static inline void wall_viscous(const flow *f, int64_t k, const double *x, const
   }
 }
 
-static void residual(flow *f, double *r) {
+PCSIM_CLONES static void residual(flow *f, double *r) {
   const double *q = f->q, *grad = f->grad, beta = f->central;
   const int64_t n = f->n;
   for (int64_t c = 0; c < n; c++) {
@@ -222,7 +228,7 @@ static void residual(flow *f, double *r) {
   }
 }
 
-static void tangent(const flow *f, const double *v, const double *v_grad, double *y) {
+PCSIM_CLONES static void tangent(const flow *f, const double *v, const double *v_grad, double *y) {
   const double beta = f->central;
   const int64_t n = f->n;
   for (int64_t c = 0; c < n; c++) {

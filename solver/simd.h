@@ -17,7 +17,7 @@ typedef float v4 __attribute__((vector_size(16)));
 
 /* Sanitizers cannot start before the loader has chosen: portable code only there. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(PCSIM_SANITIZED) && !defined(__clang__)
-#define PCSIM_CLONES __attribute__((target_clones("default", "arch=haswell")))
+#define PCSIM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define PCSIM_CLONES
 #endif

@@ -83,6 +83,9 @@ pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *o
 
 /* ------------------------------------------------- finite-volume mesh */
 
+/** Values of node_patch that are no patch. */
+enum { PCSIM_NODE_INTERIOR = -1, PCSIM_NODE_SEVERAL = -2 };
+
 /** A distributed face-based mesh. Every cell is owned by one rank; ghosts are all cells of other
  *  ranks that share a node with an owned cell. */
 typedef struct pcsim_mesh pcsim_mesh;
@@ -131,7 +134,8 @@ typedef struct {
 
   const int64_t *node_cell_start; /**< [num_nodes + 1] cells around each node, ghosts too */
   const int32_t *node_cell;       /**< local numbers, ascending by global number */
-  const uint8_t *node_boundary;   /**< [num_nodes] 1 if a boundary face of any rank touches the node */
+  const int32_t *node_patch;      /**< [num_nodes] patch of the boundary faces (of any rank) at the node; PCSIM_NODE_*
+                                       where there is none or are several */
 
   const int64_t *near_start; /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
   const int32_t *near;       /**< local numbers (ghosts too), ascending by global number */

@@ -269,7 +269,7 @@ static void nodes_know_their_cells(void **state) {
     const pcsim_raw_mesh *raw = p.raw;
     for (int64_t node = 0; node < v->num_nodes; node++) {
       int64_t expected = 0, start = v->node_cell_start[node], n = v->node_cell_start[node + 1] - start;
-      bool boundary = false;
+      int expected_patch = PCSIM_NODE_INTERIOR;
       for (int64_t i = 0; i < raw->cell_start[raw->num_cells]; i++)
         expected += raw->cell_nodes[i] == v->node_global[node];
       assert_int_equal(n, expected);
@@ -283,9 +283,14 @@ static void nodes_know_their_cells(void **state) {
           assert_true(global_number(v, v->node_cell[start + i]) >
                       global_number(v, v->node_cell[start + i - 1]));
       }
-      for (int64_t i = 0; i < raw->facet_start[raw->num_facets]; i++)
-        boundary = boundary || raw->facet_nodes[i] == v->node_global[node];
-      assert_int_equal(v->node_boundary[node], boundary);
+      for (int64_t k = 0; k < raw->num_facets; k++)
+        for (int64_t i = raw->facet_start[k]; i < raw->facet_start[k + 1]; i++) {
+          if (raw->facet_nodes[i] != v->node_global[node]) continue;
+          int patch = pcsim_mesh_find_patch(mesh, raw->patches[raw->facet_patch[k]]);
+          if (expected_patch != PCSIM_NODE_INTERIOR && expected_patch != patch) patch = PCSIM_NODE_SEVERAL;
+          expected_patch = patch;
+        }
+      assert_int_equal(v->node_patch[node], expected_patch);
       for (int d = 0; d < 3; d++)
         assert_true(v->node[3 * node + d] == raw->nodes[3 * v->node_global[node] + d]);
     }
