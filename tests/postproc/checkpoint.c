@@ -4,7 +4,7 @@
 
 static const char *folder;
 static int rank, size;
-static const lattice shape = {LATTICE_MIXED_2D, 9, 6, 0.1, 0, true};
+static const lattice shape = {LATTICE_MIXED_2D, 9, 6, 0, 0.1, true};
 
 enum { WIDTH = 4 };
 static double value_of(int64_t original, int k) {
