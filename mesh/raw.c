@@ -102,6 +102,8 @@ static pcsim_status check_elements(const char *what, int dim, int64_t n, const u
 }
 
 static pcsim_status check_names(const char *what, int n, char *const *names) {
+  enum { LIMIT = 10000 };
+  PCSIM_CHECK(n <= LIMIT, PCSIM_ERR_MESH, "the mesh has %d names of a %s; the limit is %d", n, what, LIMIT);
   for (int i = 0; i < n; i++) {
     PCSIM_CHECK(names && names[i] && names[i][0], PCSIM_ERR_MESH, "%s %d has no name", what, i);
     for (int j = 0; j < i; j++)

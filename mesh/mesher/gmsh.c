@@ -69,6 +69,13 @@ static pcsim_status take_nodes(mesher_mesh *mesh, int32_t **node_of_tag, size_t 
     for (size_t i = *max_tag + 1; i <= max; i++) (*node_of_tag)[i] = -1;
     *max_tag = max;
   }
+  for (size_t i = 0; i < n; i++) { /* those given to Gmsh must have come back unmoved */
+    int32_t known = (*node_of_tag)[tag[i]];
+    if (known < 0 || memcmp(mesh->nodes + 3 * (int64_t)known, x + 3 * i, 3 * sizeof *x) == 0) continue;
+    status = pcsim_error_set(PCSIM_ERR_INTERNAL, __FILE__, __LINE__, __func__,
+                             "mesh: Gmsh renumbered the boundary point at (%g, %g)", x[3 * i], x[3 * i + 1]);
+    goto done;
+  }
   for (size_t i = 0; i < n; i++)
     if ((*node_of_tag)[tag[i]] < 0)
       PCSIM_GOTO(mesher_add_node(mesh, x[3 * i], x[3 * i + 1], x[3 * i + 2], &(*node_of_tag)[tag[i]]), status,
@@ -127,34 +134,56 @@ static pcsim_status add_loop(const mesher_mesh *mesh, int n, const int32_t *loop
 
 static int algorithm_2d(const char *name) { return name && !strcmp(name, "delaunay") ? 5 : 6; }
 
-pcsim_status mesher_triangulate(mesher_mesh *mesh, int num_loops, const int *loop_size, int32_t *const *loop,
-                                const mesher_sizes *sizes, const char *algorithm) {
-  int e, loops[MESHER_MAX_PATCHES], first = 1;
-  int32_t *node_of_tag = NULL;
-  size_t max_tag = 0;
-  pcsim_status status = PCSIM_OK;
-  PCSIM_TRY(mesher_gmsh_start());
-  for (int i = 0; i < num_loops; i++) {
-    PCSIM_TRY(add_loop(mesh, loop_size[i], loop[i], first, &loops[i]));
-    first += loop_size[i];
+typedef struct {
+  int num_loops;
+  const int *size;
+  int32_t *const *loop;
+} loops;
+
+static pcsim_status fill_plane(mesher_mesh *mesh, const loops *l, const mesher_sizes *sizes,
+                               const char *algorithm, int *num_points) {
+  int e, curve_loop[MESHER_MAX_PATCHES], first = 1;
+  for (int i = 0; i < l->num_loops; i++) {
+    PCSIM_TRY(add_loop(mesh, l->size[i], l->loop[i], first, &curve_loop[i]));
+    first += l->size[i];
   }
-  GMSH("the surface", gmshModelGeoAddPlaneSurface(loops, (size_t)num_loops, -1, &e));
+  *num_points = first - 1;
+  GMSH("the surface", gmshModelGeoAddPlaneSurface(curve_loop, (size_t)l->num_loops, -1, &e));
   GMSH("the geometry", gmshModelGeoSynchronize(&e));
   GMSH("the sizes", gmshModelMeshSetSizeCallback(size_callback, (void *)sizes, &e));
   GMSH("the algorithm", gmshOptionSetNumber("Mesh.Algorithm", algorithm_2d(algorithm), &e));
   GMSH("meshing the plane", gmshModelMeshGenerate(2, &e));
-  /* points come first: their node tags are the point tags */
-  PCSIM_TRY(pcsim_alloc((size_t)first, sizeof *node_of_tag, &node_of_tag));
-  max_tag = (size_t)first - 1;
-  for (int i = 0, t = 1; i < num_loops; i++)
-    for (int k = 0; k < loop_size[i]; k++) node_of_tag[t++] = loop[i][k];
-  PCSIM_GOTO(take_nodes(mesh, &node_of_tag, &max_tag), status, done);
+  return PCSIM_OK;
+}
+
+/* Points come first in Gmsh's numbering: their node tags are the point tags. */
+static pcsim_status take_triangles(mesher_mesh *mesh, const loops *l, int num_points) {
+  int32_t *node_of_tag = NULL;
+  size_t max_tag = (size_t)num_points;
   int64_t before = mesh->num_cells;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc(max_tag + 1, sizeof *node_of_tag, &node_of_tag), status, done);
+  for (int i = 0, t = 1; i < l->num_loops; i++)
+    for (int k = 0; k < l->size[i]; k++) node_of_tag[t++] = l->loop[i][k];
+  PCSIM_GOTO(take_nodes(mesh, &node_of_tag, &max_tag), status, done);
   PCSIM_GOTO(take_cells(mesh, 2, PCSIM_CELL_TRIANGLE, node_of_tag), status, done);
   if (mesh->num_cells == before)
     status = pcsim_error_set(PCSIM_ERR_LIBRARY, __FILE__, __LINE__, __func__, "mesh: Gmsh made no triangles");
 done:
   pcsim_free(&node_of_tag);
+  return status;
+}
+
+pcsim_status mesher_triangulate(mesher_mesh *mesh, int num_loops, const int *loop_size, int32_t *const *loop,
+                                const mesher_sizes *sizes, const char *algorithm) {
+  const loops l = {num_loops, loop_size, loop};
+  int num_points = 0;
+  pcsim_status status;
+  PCSIM_CHECK(num_loops <= MESHER_MAX_PATCHES, PCSIM_ERR_INTERNAL, "more than %d loops", MESHER_MAX_PATCHES);
+  PCSIM_TRY(mesher_gmsh_start());
+  PCSIM_GOTO(fill_plane(mesh, &l, sizes, algorithm, &num_points), status, done);
+  PCSIM_GOTO(take_triangles(mesh, &l, num_points), status, done);
+done:
   mesher_gmsh_stop();
   return status;
 }
@@ -181,20 +210,24 @@ static pcsim_status add_solid(const mesher_solid *s) {
   return PCSIM_OK;
 }
 
-pcsim_status mesher_tetrahedralise(mesher_mesh *mesh, const mesher_solid *solid, const mesher_sizes *sizes,
-                                   const char *algorithm) {
-  int e;
-  int32_t *node_of_tag = NULL;
-  size_t max_tag = 0;
-  pcsim_status status = PCSIM_OK;
-  PCSIM_TRY(mesher_gmsh_start());
+static pcsim_status fill_solid(const mesher_solid *solid, const mesher_sizes *sizes, const char *algorithm) {
+  int e, hxt = algorithm && !strcmp(algorithm, "hxt");
   PCSIM_TRY(add_solid(solid));
   GMSH("the sizes", gmshModelMeshSetSizeCallback(size_callback, (void *)sizes, &e));
   GMSH("the algorithm", gmshOptionSetNumber("Mesh.Algorithm", 6, &e));
-  GMSH("the algorithm",
-       gmshOptionSetNumber("Mesh.Algorithm3D", algorithm && !strcmp(algorithm, "hxt") ? 10 : 1, &e));
+  GMSH("the algorithm", gmshOptionSetNumber("Mesh.Algorithm3D", hxt ? 10 : 1, &e));
   GMSH("meshing the volume", gmshModelMeshGenerate(3, &e));
-  PCSIM_TRY(pcsim_alloc(1, sizeof *node_of_tag, &node_of_tag));
+  return PCSIM_OK;
+}
+
+pcsim_status mesher_tetrahedralise(mesher_mesh *mesh, const mesher_solid *solid, const mesher_sizes *sizes,
+                                   const char *algorithm) {
+  int32_t *node_of_tag = NULL;
+  size_t max_tag = 0;
+  pcsim_status status;
+  PCSIM_TRY(mesher_gmsh_start());
+  PCSIM_GOTO(fill_solid(solid, sizes, algorithm), status, done);
+  PCSIM_GOTO(pcsim_alloc(1, sizeof *node_of_tag, &node_of_tag), status, done);
   node_of_tag[0] = -1;
   PCSIM_GOTO(take_nodes(mesh, &node_of_tag, &max_tag), status, done);
   PCSIM_GOTO(take_cells(mesh, 4, PCSIM_CELL_TETRA, node_of_tag), status, done);
