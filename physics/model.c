@@ -86,7 +86,10 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   physics->viscosity = positive(tree, node, "viscosity");
   const pcsim_node *force = pcsim_node_get(node, "force");
   int n = 0;
-  if (force && pcsim_node_numbers(tree, node, "force", physics->force, 3, &n) && (dim ? n != dim : n < 2))
+  if (!force || !pcsim_node_numbers(tree, node, "force", physics->force, 3, &n)) return;
+  if (dim ? n != dim : n < 2)
     pcsim_tree_problem(tree, force, "`force` has %d component%s; expected %s", n, n == 1 ? "" : "s",
                        dim == 3 ? "three, [x, y, z]" : "two, [x, y]");
+  if (!isfinite(physics->force[0] + physics->force[1] + physics->force[2]))
+    pcsim_tree_problem(tree, force, "`force` is not a finite number");
 }

@@ -115,8 +115,14 @@ bool monitor_read_point(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_no
     return false;
   }
   bool good = true;
-  for (int64_t i = 0; i < n; ++i)
-    if (!pcsim_node_as_number(tree, pcsim_node_child(node, i), &point[i])) good = false;
+  for (int64_t i = 0; i < n; ++i) {
+    const pcsim_node *child = pcsim_node_child(node, i);
+    if (!pcsim_node_as_number(tree, child, &point[i])) good = false;
+    else if (!isfinite(point[i])) {
+      pcsim_tree_problem(tree, child, "`%.64s` is not a finite number", pcsim_node_text(child));
+      good = false;
+    }
+  }
   return good;
 }
 

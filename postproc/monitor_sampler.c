@@ -2,7 +2,6 @@
 /* Values of velocity and pressure at points: see monitor.h. */
 #include "monitor.h"
 
-#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -119,35 +118,6 @@ const double *sampler_values(const sampler *s, int64_t i) { return s->value + NU
 
 /* -------------------------------------------------------------- finding the cells */
 
-/* The cell that holds a point. Points on faces and nodes are common (centre lines of lattices), and which of
- * the cells there is found would depend on the partition: the search is for a place next to the point, off
- * every face, on one side or, at the far boundary, on the other. */
-static pcsim_status find_cell(const sampler *s, const double point[3], double size, int *rank, int64_t *cell,
-                              bool *inside) {
-  static const double aside[3] = {0.8191, 0.4677, 0.3313};
-  int dim = pcsim_mesh_get(s->mesh)->dim;
-  for (int side = 1; side >= -1; side -= 2) {
-    double next[3];
-    for (int i = 0; i < 3; ++i) next[i] = point[i] + (i < dim ? side * 1e-7 * size * aside[i] : 0.0);
-    PCSIM_TRY(pcsim_mesh_locate(s->mesh, next, rank, cell, inside));
-    if (*inside) return PCSIM_OK;
-  }
-  return PCSIM_OK;
-}
-
-static double domain_size(const sampler *s) {
-  const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
-  double high[6] = {-DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX, -DBL_MAX}, size = 0.0;
-  for (int64_t k = 0; k < mesh->num_nodes; ++k)
-    for (int i = 0; i < 3; ++i) {
-      high[i] = fmax(high[i], mesh->node[3 * k + i]);
-      high[3 + i] = fmax(high[3 + i], -mesh->node[3 * k + i]);
-    }
-  MPI_Allreduce(MPI_IN_PLACE, high, 6, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(s->mesh));
-  for (int i = 0; i < 3; ++i) size = fmax(size, high[i] + high[3 + i]);
-  return size;
-}
-
 /* How far a point outside may lie from the centre of its cell: on a curved wall it lies a sagitta off the
  * polygon, never more than the cell is long. */
 static bool close_enough(const pcsim_mesh_view *mesh, int64_t cell, const double point[3]) {
@@ -162,18 +132,18 @@ static bool close_enough(const pcsim_mesh_view *mesh, int64_t cell, const double
   return sqrt(off) <= 1.25 * sqrt(reach);
 }
 
-/* Cell of every point; `cell[i]` is -1 on ranks that do not own it. */
+/* Cell of every point (of several that meet there the same one on any partition: pcsim_mesh_locate);
+ * `cell[i]` is -1 on ranks that do not own it. */
 static pcsim_status find_cells(sampler *s, pcsim_tree *tree, int64_t *cell) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
   MPI_Comm comm = pcsim_mesh_comm(s->mesh);
-  double size = domain_size(s);
   int self = 0;
   MPI_Comm_rank(comm, &self);
   for (int64_t i = 0; i < s->num_points; ++i) {
     int rank = 0, close = 1;
     bool inside = false;
     int64_t found = -1;
-    PCSIM_TRY(find_cell(s, s->point + 3 * i, size, &rank, &found, &inside));
+    PCSIM_TRY(pcsim_mesh_locate(s->mesh, s->point + 3 * i, &rank, &found, &inside));
     cell[i] = rank == self ? found : -1;
     if (inside) continue;
     if (rank == self) close = close_enough(mesh, found, s->point + 3 * i);

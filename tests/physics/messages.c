@@ -36,6 +36,11 @@ static const fault faults[] = {
      "case.yaml:1:66:",
      {"`force` has 3 components", "two"},
      0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [1/0, 0]}\nboundaries:\n  inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"finite"},
+     0},
     {"physics: {model: navier-stokes, density: 1, viscosity: 1, equations: [a]}\nboundaries:\n  inlet: "
      "{velocity: [1, 0]}\n" REST,
      "case.yaml:1:70:",

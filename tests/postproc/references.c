@@ -141,6 +141,42 @@ static void oscillation(void **state) {
   pcsim_mesh_destroy(&mesh);
 }
 
+/* Errors from the parts of a mesh and from the whole on one rank. */
+static void partition(void **state) {
+  (void)state;
+  static const char text[] =
+      WALLS "reference: {velocity: {exact: kovasznay, re: 38}, p: {exact: kovasznay, re: 38}}\n";
+  lattice l = {.nx = 13, .ny = 11, .cells = LATTICE_MIXED, .names = {"a", "b", "c", "d"}};
+  pcsim_mesh *mesh[2] = {mesh_lattice(&l), NULL};
+  pcsim_monitors *monitors[2];
+  pcsim_raw_mesh *raw = raw_lattice(&l);
+  assert_ok(pcsim_mesh_create(MPI_COMM_SELF, raw, &mesh[1]));
+  pcsim_raw_mesh_destroy(&raw);
+  pcsim_tree *tree = tree_of(text);
+  for (int k = 0; k < 2; ++k) {
+    pcsim_references *references = NULL;
+    assert_ok(pcsim_monitors_read(tree, mesh[k], &monitors[k]));
+    assert_ok(pcsim_references_read(tree, monitors[k], &references));
+    analytic_fields fields = analytic_make(mesh[k], kovasznay, 0);
+    assert_ok(pcsim_references_compare(references, monitors[k], &fields.fields));
+    analytic_free(&fields);
+    pcsim_references_destroy(&references);
+  }
+  const pcsim_quantity *q[2];
+  int n = pcsim_monitors_quantities(monitors[0], &q[0]);
+  assert_int_equal(n, 9);
+  assert_int_equal(pcsim_monitors_quantities(monitors[1], &q[1]), n);
+  for (int i = 0; i < n; ++i) {
+    assert_close(q[0][i].value, q[1][i].value, 1e-12);
+    assert_true(q[0][i].value > 1e-6);
+  }
+  for (int k = 0; k < 2; ++k) {
+    pcsim_monitors_destroy(&monitors[k]);
+    pcsim_mesh_destroy(&mesh[k]);
+  }
+  pcsim_tree_destroy(&tree);
+}
+
 static void linear(const double *x, double *v) { v[0] = 3 + x[1], v[1] = 0, v[2] = 0, v[3] = 2 * x[0]; }
 
 static void values(void **state) {
@@ -263,6 +299,7 @@ static const fault faults[] = {
      {"(3, 0.5) lies outside the mesh", "nearest cell"}},
     {"monitors: {l: {kind: line, from: [0, 0], to: [0, 2]}}\n", "case.yaml:1:34:", {"lies outside the mesh"}},
     {"monitors: {p: {kind: probe, points: [0, x]}}\n", "case.yaml:1:41:", {"x"}},
+    {"monitors: {p: {kind: probe, points: [0, 1/0]}}\n", "case.yaml:1:41:", {"finite"}},
     {"monitors: {p: {kind: probe, points: [0, 0], fields: [u, w]}}\n",
      "case.yaml:1:57:",
      {"no field `w`", "u, v or p"}},
@@ -369,10 +406,10 @@ static void table_messages(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_fields),  cmocka_unit_test(vertices),
-                                     cmocka_unit_test(oscillation),   cmocka_unit_test(values),
-                                     cmocka_unit_test(tables),        cmocka_unit_test(messages),
-                                     cmocka_unit_test(table_messages)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_fields), cmocka_unit_test(vertices),
+                                     cmocka_unit_test(oscillation),  cmocka_unit_test(partition),
+                                     cmocka_unit_test(values),       cmocka_unit_test(tables),
+                                     cmocka_unit_test(messages),     cmocka_unit_test(table_messages)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before)
