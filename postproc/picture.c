@@ -204,8 +204,8 @@ static void draw_cells(const layout *l, planes *p, const pcsim_mesh_view *m, con
   }
 }
 
-/* How dark an edge is drawn: full where the cells beside it are some pixels apart, fading where they get too
- * small to tell apart, so that fine regions turn grey and not black. */
+/* How dark an edge is drawn: paler where the cells beside it get too small to tell apart, so that fine
+ * regions turn grey and not black, but never so pale that a finer region looks lighter than a coarser one. */
 static double edge_alpha(const layout *l, const pcsim_mesh_view *m, int64_t f) {
   const double *a = m->face_area + 3 * f, *o = m->cell_centre + 3 * (int64_t)m->owner[f];
   const double *n =
@@ -214,7 +214,7 @@ static double edge_alpha(const layout *l, const pcsim_mesh_view *m, int64_t f) {
   for (int k = 0; k < 3; k++) apart += (n[k] - o[k]) * a[k];
   double pixels = length > 0 ? fabs(apart) / length * sqrt(l->scale[0] * l->scale[1]) : 0;
   double t = (pixels - 1) / 7;
-  return t <= 0 ? 0.10 : t >= 1 ? 0.85 : 0.10 + 0.75 * t;
+  return t <= 0 ? 0.5 : t >= 1 ? 0.9 : 0.5 + 0.4 * t;
 }
 
 static void draw_faces(const layout *l, planes *p, const pcsim_mesh_view *m) {

@@ -158,7 +158,8 @@ static void put_reference(text_buffer *t, const pcsim_comparison *c) {
     put_number(t, c->high, 7);
     return;
   }
-  put_number(t, c->reference, 9);
+  /* A relative error from zero is that of a whole profile or field. */
+  put_number(t, c->reference == 0 && !c->absolute ? NAN : c->reference, 9);
 }
 
 static void put_error(text_buffer *t, const pcsim_comparison *c) {
