@@ -17,7 +17,7 @@ static const pcsim_key solve_keys[] = {
     {"interpolation", PCSIM_KEY_NUMBER, "1", NULL, "1",
      "face values: 0 linear, 1 cubic along the centre line", 0, 1},
     {"wall-order", PCSIM_KEY_NUMBER, "1", NULL, "1", "wall flux: 1 exact for parabolas, 0 two points", 0, 1},
-    {"rhie-chow", PCSIM_KEY_NUMBER, "4", NULL, "1", "factor of the pressure dissipation", 0.01, 100},
+    {"rhie-chow", PCSIM_KEY_NUMBER, "3", NULL, "1", "factor of the pressure dissipation", 0.01, 100},
     {"linear", PCSIM_KEY_ANY, "auto", NULL, "",
      "auto | multigrid | direct, or {petsc: \"-pc_type ...\", tolerance: 0.1}", 0, 0},
 };
@@ -40,7 +40,7 @@ pcsim_flow_options pcsim_flow_options_default(void) {
                               .central = 1,
                               .kappa = 1,
                               .wall_order = 1,
-                              .rhie_chow = 4,
+                              .rhie_chow = 3,
                               .linear_tolerance = 0.1,
                               .linear = "auto",
                               .petsc = ""};

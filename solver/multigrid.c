@@ -40,13 +40,16 @@ extern void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *
 extern void dgetrs_(const char *trans, const int *n, const int *nrhs, const double *a, const int *lda,
                     const int *pivot, double *b, const int *ldb, int *info, size_t length);
 
-multigrid_options multigrid_options_default(int dim) {
+/* Measured on the cylinder in 2D and 3D and the cavity: aggregates of four with a W cycle need fewest
+ * iterations; second-level fill pays in 2D on the finest level, in 3D on the coarse ones only. */
+multigrid_options multigrid_options_default(int dim)
+{
   return (multigrid_options){.fill = dim == 2 ? 1 : 0,
-                             .fill_coarse = dim == 2 ? 1 : 0,
+                             .fill_coarse = 1,
                              .sweeps = 1,
-                             .passes = dim,
+                             .passes = 2,
                              .coarse_size = 100,
-                             .cycle = 1,
+                             .cycle = 2,
                              .overcorrection = 1};
 }
 
