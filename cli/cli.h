@@ -118,6 +118,7 @@ typedef struct {
   cli_study study;
   char *text;         /**< the case as completed before there is a mesh */
   char case_hash[65]; /**< of that text */
+  char *full_text;    /**< with everything that the mesh has completed; rank 0 of a run, else NULL */
   pcsim_mesh *mesh;
   char hash[65]; /**< of case_hash and the raw mesh: what a checkpoint is bound to */
   char *notes;   /**< what the mesh reader changed; rank 0, else "" */

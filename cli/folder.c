@@ -70,13 +70,16 @@ static bool is_ours(const char *name) {
   static const char *const whole[] = {"case.yaml",         "summary.json", "history.csv", "fields.hdf",
                                       "fields.hdf.series", "surface.hdf",  "report.html", "checkpoint.h5",
                                       "log.txt",           "mesh.raw",     "speed.png",   "pressure.png",
-                                      "mesh.png"};
+                                      "mesh.png",          "mesh.raw.spec"};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
     if (!strcmp(name, whole[i])) return true;
   size_t n = strlen(name);
   if (n > 4 && !strncmp(name, ".pcsim-", 7) && !strcmp(name + n - 4, ".tmp")) return true;
   return !strncmp(name, "study-", 6) && strspn(name + 6, "0123456789") == n - 6 && n > 6;
 }
+
+/* What only a run that was killed leaves behind. */
+static bool is_half(const char *name) { return name[0] == '.' || !strcmp(name, "mesh.raw.spec"); }
 
 typedef struct {
   bool exists, foreign, study; /* study: subfolders of one */
@@ -114,7 +117,7 @@ static pcsim_status clear(const char *folder, bool half) {
     status = pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__, "%s: cannot be removed: %s", path,
                              strerror(errno));
   for (struct dirent *e; status == PCSIM_OK && (e = readdir(dir));) {
-    if (!is_ours(e->d_name) || !strcmp(e->d_name, "case.yaml") || (half && e->d_name[0] != '.')) continue;
+    if (!is_ours(e->d_name) || !strcmp(e->d_name, "case.yaml") || (half && !is_half(e->d_name))) continue;
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
     bool subfolder = !strncmp(e->d_name, "study-", 6);
     if (subfolder) {

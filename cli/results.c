@@ -29,7 +29,8 @@ static pcsim_status write_volume(const cli_session *s, const pcsim_flow_fields *
   if (s->output.velocity) list[n++] = (pcsim_field){"velocity", 3, f->velocity};
   if (s->output.pressure) list[n++] = (pcsim_field){"pressure", 1, f->pressure};
   if (s->output.vorticity) {
-    PCSIM_TRY(pcsim_alloc((size_t)view->num_cells * 3, sizeof *vorticity, &vorticity));
+    pcsim_status room = pcsim_alloc((size_t)view->num_cells * 3, sizeof *vorticity, &vorticity);
+    PCSIM_TRY(pcsim_status_agree(s->c->comm, room));
     for (int64_t c = 0; c < view->num_cells; c++) {
       const double *g = f->velocity_gradient + 9 * c;
       vorticity[3 * c] = g[7] - g[5];
@@ -77,7 +78,7 @@ static pcsim_status write_walls(const cli_session *s, const pcsim_flow_fields *f
   PCSIM_GOTO(pcsim_alloc((size_t)view->num_patches, sizeof *wanted, &wanted), status, done);
   PCSIM_GOTO(find_walls(s, wanted, &any), status, done);
   if (!any) goto done;
-  PCSIM_GOTO(pcsim_alloc((size_t)n * 3, sizeof *shear, &shear), status, done);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)n * 3, sizeof *shear, &shear)), status, done);
   for (int64_t i = 0; i < n; i++) {
     const double *a = view->face_area + 3 * (view->num_interior_faces + i);
     double area = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
@@ -159,7 +160,7 @@ static pcsim_status make_pictures(const cli_session *s, const pcsim_flow_fields 
   bool plane = view->dim == 3;
   size_t n = (size_t)(view->num_cells + view->num_ghosts);
   double *work = NULL;
-  PCSIM_TRY(pcsim_alloc(n, 4 * sizeof *work, &work));
+  PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc(n, 4 * sizeof *work, &work)));
   double *gradient = work + n, *speed = speed_of(f, (int64_t)n, work, gradient);
   pcsim_status status = PCSIM_OK;
   pcsim_picture_options options = {.title = "speed (m/s)", .width = 1200};
@@ -187,7 +188,7 @@ static void fill_report(const cli_session *s, const cli_outcome *o, const album 
                       .status = o->status,
                       .reason = result->reason,
                       .version = PCSIM_VERSION,
-                      .case_text = s->text,
+                      .case_text = s->full_text ? s->full_text : s->text,
                       .machine = o->machine,
                       .wall_seconds = o->wall_seconds,
                       .cpu_seconds = o->cpu_seconds,

@@ -284,6 +284,7 @@ void cli_session_close(cli_session *s) {
   cli_session_drop_mesh(s);
   pcsim_mesh_spec_destroy(&s->spec);
   pcsim_free(&s->text);
+  pcsim_free(&s->full_text);
   pcsim_tree_destroy(&s->tree);
   *s = (cli_session){0};
 }
@@ -297,7 +298,8 @@ static pcsim_status load_state(cli_session *s, const char *folder) {
   double *values = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_path_join(folder, "checkpoint.h5", &path), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)view->num_cells * 4, sizeof *values, &values), status, done);
+  status = pcsim_alloc((size_t)view->num_cells * 4, sizeof *values, &values);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_checkpoint_read(s->mesh, path, &info, values), status, done);
   if (strcmp(info.case_hash, s->hash) != 0)
     PCSIM_GOTO(pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,

@@ -227,7 +227,7 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
              .written = -1,
              .began_wall = pcsim_time_wall(),
              .began_cpu = pcsim_time_cpu()};
-  char *raw = NULL, *history = NULL, *checkpoint = NULL, *text = NULL;
+  char *raw = NULL, *history = NULL, *checkpoint = NULL;
   pcsim_status status = PCSIM_OK;
   pcsim_flow_options options = s->options;
   if (part->steps >= 0) options.steps_max = part->steps;
@@ -239,19 +239,20 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   m.checkpoint_path = checkpoint;
   PCSIM_GOTO(cli_session_mesh(s, part->factor, raw, part->resume, NULL), status, done);
   PCSIM_GOTO(cli_session_problem(s), status, done);
-  status = s->c->rank == 0 ? cli_session_text(s, &text) : PCSIM_OK;
-  if (s->c->rank == 0 && status == PCSIM_OK) status = cli_folder_write_case(part->folder, s->text, text);
+  pcsim_free(&s->full_text); /* of a coarser mesh before */
+  status = s->c->rank == 0 ? cli_session_text(s, &s->full_text) : PCSIM_OK;
+  if (s->c->rank == 0 && status == PCSIM_OK)
+    status = cli_folder_write_case(part->folder, s->text, s->full_text);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
   PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state), status,
-             done);
+  status = pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (part->resume) PCSIM_GOTO(load_checkpoint(&m), status, done);
   PCSIM_GOTO(go(&m, fields), status, done);
 done:
   pcsim_free(&m.state);
   pcsim_free(&m.row);
-  pcsim_free(&text);
   pcsim_free(&raw);
   pcsim_free(&history);
   pcsim_free(&checkpoint);

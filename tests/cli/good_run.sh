@@ -38,6 +38,13 @@ expect_rc 3 "one step"
 grep -q '"status": "not-converged"' "$work/short/summary.json" || fault "one step: status in summary.json"
 [ -s "$work/short/fields.hdf" ] || fault "one step: no fields kept"
 
+run "$pcsim" run "$here/tiny.yaml" -o "$work/diverged" --set boundaries.x-max.pressure=1e300
+expect_rc 3 "divergence"
+expect_err "diverged: the " "divergence"
+expect_err " in cell " "divergence"
+grep -q '"status": "diverged"' "$work/diverged/summary.json" || fault "divergence: status in summary.json"
+[ -s "$work/diverged/fields.hdf" ] || fault "divergence: no fields kept"
+
 # check, list, new, mesh, doctor, help.
 run "$pcsim" check "$here/tiny.yaml"
 expect_rc 0 "check"
