@@ -43,12 +43,12 @@ static pcsim_status find_mesher(char *path, size_t size) {
 
 static size_t item_text(const pcsim_spec_item *item, char *out, size_t size) {
   bool count = !strcmp(item->key, "n") || !strcmp(item->key, "nz");
-  if (item->n == 0) return (size_t)snprintf(out, size, "%s=%s\n", item->key, item->text);
-  size_t used = (size_t)snprintf(out, size, "%s=", item->key);
+  char numbers[128] = "";
+  int used = 0;
   for (int i = 0; i < item->n; i++)
-    used += (size_t)snprintf(out + (used < size ? used : size), used < size ? size - used : 0, "%s%.17g",
-                             i ? "," : "", count ? fmax(1, round(item->value[i])) : item->value[i]);
-  return used + (size_t)snprintf(out + (used < size ? used : size), used < size ? size - used : 0, "\n");
+    used += snprintf(numbers + used, sizeof numbers - (size_t)used, "%s%.17g", i ? "," : "",
+                     count ? fmax(1, round(item->value[i])) : item->value[i]);
+  return (size_t)snprintf(out, size, "%s=%s\n", item->key, item->n ? numbers : item->text);
 }
 
 static pcsim_status write_spec(const pcsim_mesh_spec *spec, const char *path) {

@@ -27,7 +27,7 @@ static const char *classify(const void *context, int n, const double corner[][3]
 static pcsim_status join(double **first, int n_first, double **second, int n_second, double **line) {
   pcsim_status status = pcsim_alloc((size_t)(n_first + n_second) + 1, sizeof **line, line);
   if (status == PCSIM_OK) {
-    memcpy(*line, *first, (size_t)n_first * sizeof **line);
+    if (n_first > 0) memcpy(*line, *first, (size_t)n_first * sizeof **line);
     memcpy(*line + n_first, *second, ((size_t)n_second + 1) * sizeof **line);
   }
   pcsim_free(first);

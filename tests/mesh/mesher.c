@@ -160,8 +160,8 @@ static void test_cylinder_is_round(void **state) {
   static const char *const mesh[] = {
       "{shape: channel-cylinder, size: 0.05, near: {cylinder: {size: 0.005}}}",
       "{shape: channel-cylinder, cells: quads, size: 0.05, near: {cylinder: {size: 0.005}}}",
-      "{shape: channel-cylinder-3d, cells: tetrahedra, centre: [0.2, 0.2], size: 0.12, near: {cylinder: "
-      "{size: 0.03, growth: 0.3}}}"};
+      ("{shape: channel-cylinder-3d, cells: tetrahedra, centre: [0.2, 0.2], size: 0.12, near: {cylinder: "
+       "{size: 0.03, growth: 0.3}}}")};
   for (int i = 0; i < 3; i++) {
     pcsim_raw_mesh *raw;
     int64_t count = 0;
@@ -205,8 +205,8 @@ static void test_refinement(void **state) {
   (void)state;
   static const char *const mesh[] = {
       "{shape: channel-cylinder, size: 0.05, near: {cylinder: {size: 0.01, growth: 0.1}}}",
-      "{shape: channel-cylinder, cells: quads, size: 0.02, near: {cylinder: {size: 0.004, layers: {first: "
-      "0.001, thickness: 0.01}}}}",
+      ("{shape: channel-cylinder, cells: quads, size: 0.02, near: {cylinder: {size: 0.004, layers: {first: "
+       "0.001, thickness: 0.01}}}}"),
       "{shape: cavity, n: [10, 12], grading: 2}", "{shape: step, n: [60, 8]}"};
   for (int i = 0; i < 4; i++) {
     pcsim_raw_mesh *coarse, *fine;
@@ -221,8 +221,8 @@ static void test_refinement(void **state) {
 static void test_same_twice(void **state) {
   (void)state;
   static const char *const mesh[] = {"{shape: channel-cylinder, size: 0.05, near: {cylinder: {size: 0.005}}}",
-                                     "{shape: channel-cylinder-3d, cells: tetrahedra, size: 0.12, near: "
-                                     "{cylinder: {size: 0.03, growth: 0.3}}}",
+                                     ("{shape: channel-cylinder-3d, cells: tetrahedra, size: 0.12, near: "
+                                      "{cylinder: {size: 0.03, growth: 0.3}}}"),
                                      "{shape: box, n: [6, 7], cells: mixed, distort: 0.2, seed: 3}"};
   for (int i = 0; i < 3; i++) {
     pcsim_raw_mesh *a, *b;
