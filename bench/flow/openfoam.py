@@ -15,12 +15,13 @@ ENVIRONMENT = {"WM_PROJECT_DIR": ETC, "FOAM_SIGFPE": "false"}
 MAX_ITERATIONS = 20000
 
 # What a variant may set. gradient: of velocity and pressure; u: relaxation of the momentum equations.
-DEFAULTS = {"gradient": "leastSquares", "u": 0.9, "pressure": "GAMG", "p_tolerance": 0.05, "u_tolerance": 0.1}
+DEFAULTS = {"gradient": "leastSquares", "u": 0.9, "pressure": "GAMG", "p_tolerance": 0.05,
+            "momentum": "symGaussSeidel", "u_tolerance": 0.1}
 
 
 def name(variant):
     v = {**DEFAULTS, **variant}
-    return f"gradients {v['gradient']}, U {v['u']}, p {v['pressure']} to {v['p_tolerance']}, U to {v['u_tolerance']}"
+    return f"gradients {v['gradient']}, U {v['u']}, p {v['pressure']} to {v['p_tolerance']}, {v['momentum']} to {v['u_tolerance']}"
 
 
 def install():
@@ -84,10 +85,12 @@ interpolationSchemes {{ default linear; }}
 snGradSchemes {{ default corrected; }}
 """)
     pressure = {"GAMG": "solver GAMG; smoother GaussSeidel;", "PCG": "solver PCG; preconditioner DIC;"}[v["pressure"]]
+    momentum = {"symGaussSeidel": "solver smoothSolver; smoother symGaussSeidel;",
+                "PBiCGStab": "solver PBiCGStab; preconditioner DILU;"}[v["momentum"]]
     write(folder, "system/fvSolution", "dictionary", f"""
 solvers {{
   p {{ {pressure} tolerance 1e-15; relTol {v['p_tolerance']}; }}
-  U {{ solver smoothSolver; smoother symGaussSeidel; tolerance 1e-15; relTol {v['u_tolerance']}; }}
+  U {{ {momentum} tolerance 1e-15; relTol {v['u_tolerance']}; }}
 }}
 SIMPLE {{ consistent yes; nNonOrthogonalCorrectors 0; }}
 relaxationFactors {{ fields {{ p 1; }} equations {{ U {v['u']}; }} }}
