@@ -118,8 +118,8 @@ static void log_step(march *m, const pcsim_flow_step *step) {
   char left[48], line[512];
   int n = pcsim_monitors_quantities(m->s->monitors, &quantities), shown = 0;
   time_left(m, step, left);
-  int used = snprintf(line, sizeof line, "step %lld: residual %.2e, linear %lld", (long long)step->step,
-                      step->residual, (long long)step->linear_iterations);
+  int used = snprintf(line, sizeof line, "step %lld: residual %.2e%s, linear %lld", (long long)step->step,
+                      step->residual, left, (long long)step->linear_iterations);
   for (int wanted = 1; wanted >= 0; wanted--)
     for (int i = 0; i < n && shown < 3 && used < 400; i++) {
       if (is_compared(m, quantities[i].name) != (wanted == 1) || !isfinite(quantities[i].value)) continue;
@@ -127,7 +127,7 @@ static void log_step(march *m, const pcsim_flow_step *step) {
                        quantities[i].value);
       shown++;
     }
-  pcsim_log(PCSIM_LOG_PROGRESS, "%s%s", line, left);
+  pcsim_log(PCSIM_LOG_PROGRESS, "%s", line);
 }
 
 /* Rank 0's clock decides for all, or they would part. Bit 0: a checkpoint is due; above it: the signal. */
