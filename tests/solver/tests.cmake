@@ -1,3 +1,6 @@
 # Tests of solver/: pcsim_test(solver NAME RANKS ...)
 pcsim_test(solver gradient RANKS 1 2 4)
 pcsim_test(solver tangent RANKS 1 2 4)
+pcsim_test(solver block RANKS 1 2 4)
+pcsim_test(solver kovasznay LABEL convergence RANKS 1)
+pcsim_test(solver march RANKS 1 2 4)
