@@ -15,6 +15,7 @@ struct flow_linear {
   flow *f;
   bool multigrid, direct, singular;
   PetscOptions options; /* of this solver alone */
+  char petsc[512];      /* their text */
   KSP ksp;
   Mat tangent, compact; /* compact only without multigrid */
   Vec b, x;
@@ -208,19 +209,10 @@ static PetscErrorCode create_compact(flow_linear *l) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm, const char *petsc) {
-  const PetscInt m = l->a.m, n = (PetscInt)l->f->n;
+/* What reads the case's PETSc options. */
+static PetscErrorCode configure_ksp(flow_linear *l, MPI_Comm comm) {
   PC pc;
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&l->options));
-  PetscCall(PetscOptionsInsertString(l->options, petsc));
-  PetscCall(VecCreateMPI(comm, m * n, PETSC_DETERMINE, &l->b));
-  PetscCall(VecSetBlockSize(l->b, m));
-  PetscCall(VecDuplicate(l->b, &l->x));
-  PetscCall(MatCreateShell(comm, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
-  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
-  if (l->singular) PetscCall(create_null_space(l));
-  PetscCall(PetscOptionsPush(l->options));
   if (!l->multigrid) PetscCall(create_compact(l));
   PetscCall(KSPCreate(comm, &l->ksp));
   PetscCall(KSPSetType(l->ksp, KSPFGMRES));
@@ -238,8 +230,33 @@ static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm, const char *pets
     PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
   }
   PetscCall(KSPSetFromOptions(l->ksp));
-  PetscCall(PetscOptionsPop());
   PetscFunctionReturn(0);
+}
+
+static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm) {
+  const PetscInt m = l->a.m, n = (PetscInt)l->f->n;
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&l->options));
+  PetscCall(PetscOptionsInsertString(l->options, l->petsc));
+  PetscCall(VecCreateMPI(comm, m * n, PETSC_DETERMINE, &l->b));
+  PetscCall(VecSetBlockSize(l->b, m));
+  PetscCall(VecDuplicate(l->b, &l->x));
+  PetscCall(MatCreateShell(comm, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
+  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
+  if (l->singular) PetscCall(create_null_space(l));
+  PetscCall(PetscOptionsPush(l->options));
+  const PetscErrorCode code = configure_ksp(l, comm);
+  PetscCall(PetscOptionsPop()); /* after a failure too: pushed options cannot be destroyed */
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+/* With options from the case, what PETSc refuses is the case's affair. */
+static pcsim_status blame_options(const flow_linear *l, pcsim_status status) {
+  char text[640];
+  if (status != PCSIM_ERR_LIBRARY || !l->petsc[0]) return status;
+  snprintf(text, sizeof text, "%s", pcsim_error_message());
+  PCSIM_FAIL(PCSIM_ERR_CASE, "solve.linear.petsc: \"%s\" does not work; %s", l->petsc, text);
 }
 
 pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options, flow_linear **out) {
@@ -257,7 +274,8 @@ pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options, flow
     PCSIM_GOTO(pcsim_alloc(4 * (size_t)f->n, sizeof(float), &l->mg_b), status, fail);
     PCSIM_GOTO(pcsim_alloc(4 * (size_t)f->n, sizeof(float), &l->mg_x), status, fail);
   }
-  PCSIM_GOTO(PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(f->mesh), options->petsc)), status, fail);
+  snprintf(l->petsc, sizeof l->petsc, "%s", options->petsc);
+  PCSIM_GOTO(blame_options(l, PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(f->mesh)))), status, fail);
   *out = l;
   return PCSIM_OK;
 fail:
@@ -311,8 +329,9 @@ static PetscErrorCode solve(flow_linear *l, const double *b, double *x, double t
   if (l->null_space) PetscCall(MatNullSpaceRemove(l->null_space, l->b));
   PetscCall(PetscOptionsPush(l->options));
   PetscCall(KSPSetTolerances(l->ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSolve(l->ksp, l->b, l->x));
+  const PetscErrorCode code = KSPSolve(l->ksp, l->b, l->x);
   PetscCall(PetscOptionsPop());
+  PetscCall(code);
   PetscCall(KSPGetIterationNumber(l->ksp, iterations));
   PetscCall(KSPGetConvergedReason(l->ksp, reason));
   if (!l->multigrid) PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
@@ -329,7 +348,7 @@ pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, doubl
   l->inner = PCSIM_OK;
   const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
   if (l->inner != PCSIM_OK) return l->inner;
-  PCSIM_TRY(status);
+  PCSIM_TRY(blame_options(l, status));
   *iterations = its;
   *converged = reason > 0;
   return PCSIM_OK;
