@@ -225,6 +225,8 @@ static pcsim_status march(pcsim_flow_solver *s, residual_norm *norm, pcsim_flow_
       continue;
     }
     PCSIM_TRY(try_step(s, norm->total, &after, &taken, ok));
+    /* a solve that broke down and moved nothing is no step */
+    if (!solved && fabs(after.total - norm->total) <= 1e-12 * norm->total) *ok = false;
     if (*ok) {
       const double drop = norm->total / fmax(after.total, 1e-300);
       info->cfl = s->cfl;

@@ -131,6 +131,19 @@ static void diverged(void **state) {
   assert_int_equal(pcsim_memory_used(), before);
 }
 
+/* A start far outside: finite, but beyond what single precision holds. No step can be taken from it. */
+static void no_step_possible(void **state) {
+  char text[1024];
+  (void)state;
+  snprintf(text, sizeof text, "%sinitial: {velocity: [\"where(x > 0.5, 1e60, 1)\", 0], pressure: 1}\n",
+           channel_2d);
+  march_run r = march_begin(MPI_COMM_WORLD, &triangles, text);
+  march_go(&r, PCSIM_OUTCOME_DIVERGED);
+  check_divergence(&r, "momentum");
+  assert_true(r.result.worst_centre[0] > 0.4);
+  march_end(&r);
+}
+
 static void observer_fails(void **state) {
   (void)state;
   const size_t before = pcsim_memory_used();
@@ -216,10 +229,10 @@ static void one_answer(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(converged),      cmocka_unit_test(free_pressure),
-                                     cmocka_unit_test(step_limit),     cmocka_unit_test(diverged),
-                                     cmocka_unit_test(observer_fails), cmocka_unit_test(resumed),
-                                     cmocka_unit_test(same_bits),      cmocka_unit_test(one_answer)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(converged), cmocka_unit_test(free_pressure),    cmocka_unit_test(step_limit),
+      cmocka_unit_test(diverged),  cmocka_unit_test(no_step_possible), cmocka_unit_test(observer_fails),
+      cmocka_unit_test(resumed),   cmocka_unit_test(same_bits),        cmocka_unit_test(one_answer)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 
