@@ -52,6 +52,9 @@ static void converged(void **state) {
   for (int p = 0; p < 4; p++) rate += s.force[p][3];
   assert_close(s.force[0][3], -2.0 / 3, 1e-12);
   assert_close(rate, 0, 1e-10);
+  for (int i = 0; i < 2; i++) /* what flows out is what the boundary pushes */
+    assert_close(s.momentum[i] + s.force[0][i] + s.force[1][i] + s.force[2][i] + s.force[3][i], 0, 1e-10);
+  assert_true(fabs(s.momentum[0]) > 1e-3);
   /* again from where it stands: nothing is left to do */
   const int64_t steps = r.result.steps;
   march_go(&r, PCSIM_OUTCOME_CONVERGED);

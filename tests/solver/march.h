@@ -24,6 +24,7 @@ static const char *const cavity_2d =
 /** Force on each side of the box and flow through it, all ranks: [6][4]. */
 typedef struct {
   double force[6][4], largest;
+  double momentum[3]; /* flows out of the box */
 } sides;
 
 static inline sides sides_of(pcsim_flow_solver *solver, const pcsim_mesh *mesh) {
@@ -39,9 +40,11 @@ static inline sides sides_of(pcsim_flow_solver *solver, const pcsim_mesh *mesh) 
       for (int i = 0; i < 3; i++)
         s.force[p][i] += f.face_friction[3 * b + i] + f.face_pressure[b] * v->face_area[3 * k + i];
       s.force[p][3] += f.face_flow[b];
+      for (int i = 0; i < 3; i++) s.momentum[i] += f.density * f.face_flow[b] * f.face_velocity[3 * b + i];
     }
   }
   MPI_Allreduce(MPI_IN_PLACE, s.force, 24, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(mesh));
+  MPI_Allreduce(MPI_IN_PLACE, s.momentum, 3, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(mesh));
   for (int i = 0; i < 24; i++) s.largest = fmax(s.largest, fabs(s.force[i / 4][i % 4]));
   return s;
 }
