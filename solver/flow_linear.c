@@ -16,6 +16,7 @@ struct flow_linear {
   bool multigrid, direct, singular;
   PetscOptions options; /* of this solver alone */
   char petsc[512];      /* their text */
+  bool options_seen;    /* the unused ones have been named */
   KSP ksp;
   Mat tangent, compact; /* compact only without multigrid */
   Vec b, x;
@@ -341,6 +342,21 @@ static PetscErrorCode solve(flow_linear *l, const double *b, double *x, double t
   PetscFunctionReturn(0);
 }
 
+/* After a solve every option has been asked for that ever will be: the others are slips of the pen. */
+static PetscErrorCode name_unused_options(flow_linear *l) {
+  PetscInt n;
+  char **names, **values;
+  PetscMPIInt rank;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)l->ksp), &rank));
+  PetscCall(PetscOptionsLeftGet(l->options, &n, &names, &values));
+  for (PetscInt i = 0; i < n && rank == 0; i++)
+    pcsim_log(PCSIM_LOG_WARNING, "solve.linear.petsc: PETSc has no use for -%s here", names[i]);
+  PetscCall(PetscOptionsLeftRestore(l->options, &n, &names, &values));
+  l->options_seen = true;
+  PetscFunctionReturn(0);
+}
+
 pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, double tolerance,
                                int64_t *iterations, bool *converged) {
   PetscInt its = 0;
@@ -349,6 +365,7 @@ pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, doubl
   const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
   if (l->inner != PCSIM_OK) return l->inner;
   PCSIM_TRY(blame_options(l, status));
+  if (l->petsc[0] && !l->options_seen) PCSIM_TRY(PCSIM_PETSC(name_unused_options(l)));
   *iterations = its;
   *converged = reason > 0;
   return PCSIM_OK;

@@ -67,8 +67,31 @@ static void refused(void **state) {
   march_end(&r);
 }
 
+static char warnings[512];
+static void keep_warning(void *context, pcsim_log_level level, const char *line) {
+  (void)context;
+  if (level == PCSIM_LOG_WARNING) append(warnings, sizeof warnings, "%s\n", line);
+}
+
+/* Options that nothing asks for are named once, by one rank. */
+static void unused(void **state) {
+  int rank;
+  (void)state;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  march_run r = march_begin(MPI_COMM_WORLD, &triangles, channel_2d);
+  with_linear(&r, "petsc", "-pc_type asm -sub_pc_factor_levels 1 -pc_asm_overlpa 2");
+  march_restart(&r);
+  pcsim_log_set_sink(keep_warning, NULL);
+  march_go(&r, PCSIM_OUTCOME_CONVERGED);
+  pcsim_log_set_sink(NULL, NULL);
+  assert_string_equal(warnings,
+                      rank ? "" : "solve.linear.petsc: PETSc has no use for -pc_asm_overlpa here\n");
+  march_end(&r);
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flow), cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_flow), cmocka_unit_test(refused),
+                                     cmocka_unit_test(unused)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 
