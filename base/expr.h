@@ -20,6 +20,8 @@ enum {
 
 /** Place in the function table, -1 if there is no such function. */
 int expr_function_find(const char *name);
+/** Is this a function whose name stands for nothing else? Not so the operators of equations. */
+bool expr_function_reserves(const char *name);
 /** Value of function `index` at `a` [num_args]. */
 double expr_function_call(int index, const double *a, int num_args);
 /** Largest number of arguments any function takes. */

@@ -112,12 +112,24 @@ static pcsim_status unknown_name(const char *name, const scope *s) {
   PCSIM_FAIL(PCSIM_ERR_CASE, "unknown name '%s' (known: %s)", name, known);
 }
 
+static bool is_differential(const pcsim_expr_node *node) {
+  const pcsim_expr_function *f =
+      node->kind == PCSIM_EXPR_CALL ? pcsim_expr_get_function((size_t)node->index) : NULL;
+  return f && f->differential;
+}
+
 /** Every name must be known before anything is changed. */
 static pcsim_status check_names(const pcsim_expr_node *node, const scope *s, size_t *offset) {
   if (node->kind == PCSIM_EXPR_NAME && place_of(node->name, s->names, s->n) < 0 &&
       place_of(node->name, s->constants, s->num_constants) < 0) {
     if (offset) *offset = (size_t)node->column;
     return unknown_name(node->name, s);
+  }
+  if (is_differential(node)) {
+    if (offset) *offset = (size_t)node->column;
+    PCSIM_FAIL(PCSIM_ERR_CASE,
+               "'%s(...)' has a meaning in equations only; expected a number or an expression without it",
+               node->name);
   }
   for (int i = 0; i < node->num_args; i++) PCSIM_TRY(check_names(node->args[i], s, offset));
   return PCSIM_OK;
@@ -161,6 +173,7 @@ pcsim_status pcsim_expr_bind(pcsim_expr *expr, const char *const *names, int n, 
 static bool uses(const pcsim_expr_node *node, int index, const char *name) {
   if (node->kind == PCSIM_EXPR_NAME && (name ? !strcmp(node->name, name) : index < 0 || node->index == index))
     return true;
+  if (!name && index < 0 && is_differential(node)) return true; /* it has no value without unknowns */
   for (int i = 0; i < node->num_args; i++)
     if (uses(node->args[i], index, name)) return true;
   return false;

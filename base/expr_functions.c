@@ -57,32 +57,41 @@ static const struct {
   pcsim_expr_function shown;
   function_body body;
 } functions[] = {
-    {{"exp", 1, 1, "exponential"}, body_exp},
-    {{"log", 1, 1, "natural logarithm"}, body_log},
-    {{"sin", 1, 1, "sine (radian)"}, body_sin},
-    {{"cos", 1, 1, "cosine (radian)"}, body_cos},
-    {{"tan", 1, 1, "tangent (radian)"}, body_tan},
-    {{"asin", 1, 1, "inverse sine"}, body_asin},
-    {{"acos", 1, 1, "inverse cosine"}, body_acos},
-    {{"atan", 1, 1, "inverse tangent"}, body_atan},
-    {{"atan2", 2, 2, "angle of the point (x, y): atan2(y, x)"}, body_atan2},
-    {{"sinh", 1, 1, "hyperbolic sine"}, body_sinh},
-    {{"cosh", 1, 1, "hyperbolic cosine"}, body_cosh},
-    {{"tanh", 1, 1, "hyperbolic tangent"}, body_tanh},
-    {{"sqrt", 1, 1, "square root"}, body_sqrt},
-    {{"cbrt", 1, 1, "cube root"}, body_cbrt},
-    {{"abs", 1, 1, "magnitude"}, body_abs},
-    {{"min", 2, EXPR_MAX_ARGS, "least of its arguments"}, body_min},
-    {{"max", 2, EXPR_MAX_ARGS, "greatest of its arguments"}, body_max},
-    {{"sign", 1, 1, "-1, 0 or 1"}, body_sign},
-    {{"step", 1, 1, "0 below 0, else 1"}, body_step},
-    {{"erf", 1, 1, "error function"}, body_erf},
-    {{"floor", 1, 1, "greatest whole number not above"}, body_floor},
-    {{"mod", 2, 2, "a - b*floor(a/b): remainder with the sign of b"}, body_mod},
-    {{"where", 3, 3, "where(c, a, b): a where c is true, else b"}, body_where},
-    {{"pow", 2, 2, "power, as ^"}, body_pow},
-    {{"hypot", 2, 2, "sqrt(a^2 + b^2) without overflow"}, body_hypot},
-    {{"sigmoid", 1, 1, "1/(1 + exp(-x))"}, body_sigmoid},
+    {{"exp", 1, 1, "exponential", false}, body_exp},
+    {{"log", 1, 1, "natural logarithm", false}, body_log},
+    {{"sin", 1, 1, "sine (radian)", false}, body_sin},
+    {{"cos", 1, 1, "cosine (radian)", false}, body_cos},
+    {{"tan", 1, 1, "tangent (radian)", false}, body_tan},
+    {{"asin", 1, 1, "inverse sine", false}, body_asin},
+    {{"acos", 1, 1, "inverse cosine", false}, body_acos},
+    {{"atan", 1, 1, "inverse tangent", false}, body_atan},
+    {{"atan2", 2, 2, "angle of the point (x, y): atan2(y, x)", false}, body_atan2},
+    {{"sinh", 1, 1, "hyperbolic sine", false}, body_sinh},
+    {{"cosh", 1, 1, "hyperbolic cosine", false}, body_cosh},
+    {{"tanh", 1, 1, "hyperbolic tangent", false}, body_tanh},
+    {{"sqrt", 1, 1, "square root", false}, body_sqrt},
+    {{"cbrt", 1, 1, "cube root", false}, body_cbrt},
+    {{"abs", 1, 1, "magnitude", false}, body_abs},
+    {{"min", 2, EXPR_MAX_ARGS, "least of its arguments", false}, body_min},
+    {{"max", 2, EXPR_MAX_ARGS, "greatest of its arguments", false}, body_max},
+    {{"sign", 1, 1, "-1, 0 or 1", false}, body_sign},
+    {{"step", 1, 1, "0 below 0, else 1", false}, body_step},
+    {{"erf", 1, 1, "error function", false}, body_erf},
+    {{"floor", 1, 1, "greatest whole number not above", false}, body_floor},
+    {{"mod", 2, 2, "a - b*floor(a/b): remainder with the sign of b", false}, body_mod},
+    {{"where", 3, 3, "where(c, a, b): a where c is true, else b", false}, body_where},
+    {{"pow", 2, 2, "power, as ^", false}, body_pow},
+    {{"hypot", 2, 2, "sqrt(a^2 + b^2) without overflow", false}, body_hypot},
+    {{"sigmoid", 1, 1, "1/(1 + exp(-x))", false}, body_sigmoid},
+    /* In equations only: parsed, but without a value of their own. */
+    {{"lap", 1, 1, "Laplacian (equations only, as all below)", true}, NULL},
+    {{"grad", 1, 1, "gradient, a vector", true}, NULL},
+    {{"div", 1, EXPR_MAX_ARGS, "divergence of a vector or of components: div(k*grad(u)), div(a, b)", true},
+     NULL},
+    {{"dt", 1, 1, "time derivative", true}, NULL},
+    {{"dn", 1, 1, "derivative along the outward normal of a boundary", true}, NULL},
+    {{"vector", 1, EXPR_MAX_ARGS, "vector of components: vector(a, b)*u", true}, NULL},
+    {{"dot", 2, 2, "product of two vectors: dot(vector(a, b), grad(u))", true}, NULL},
 };
 enum { NUM_FUNCTIONS = sizeof functions / sizeof functions[0] };
 
@@ -98,6 +107,11 @@ int expr_function_find(const char *name) {
   return -1;
 }
 
+bool expr_function_reserves(const char *name) {
+  int i = expr_function_find(name);
+  return i >= 0 && !functions[i].shown.differential;
+}
+
 double expr_function_call(int index, const double *a, int num_args) {
-  return functions[index].body(a, num_args);
+  return functions[index].body ? functions[index].body(a, num_args) : (double)NAN;
 }

@@ -290,7 +290,7 @@ static pcsim_status parse_name(parser *p, piece *out) {
     out->node->value = *word == 'p' ? 3.14159265358979323846 : 2.71828182845904523536;
     return PCSIM_OK;
   }
-  if (expr_function_find(word) >= 0)
+  if (expr_function_reserves(word))
     FAIL_AT(p, p->next.at, "the function '%s' needs its argument in parentheses", word);
   PCSIM_TRY(make_node(p, PCSIM_EXPR_NAME, name.at, NULL, 0, out));
   return arena_copy(&p->expr->memory, word, name.size, &out->node->name);
@@ -474,7 +474,7 @@ pcsim_status pcsim_expr_check_name(const char *name) {
   PCSIM_CHECK(n && !name[n], PCSIM_ERR_CASE, "'%s' cannot be a name: letters and digits only, a letter first",
               name);
   PCSIM_CHECK(n < 64, PCSIM_ERR_CASE, "'%s' cannot be a name: it is longer than 63 characters", name);
-  PCSIM_CHECK(expr_function_find(name) < 0, PCSIM_ERR_CASE, "'%s' cannot be a name: it is a function", name);
+  PCSIM_CHECK(!expr_function_reserves(name), PCSIM_ERR_CASE, "'%s' cannot be a name: it is a function", name);
   for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
     PCSIM_CHECK(strcmp(name, reserved[i]) != 0, PCSIM_ERR_CASE,
                 "'%s' cannot be a name: it has a meaning of its own", name);

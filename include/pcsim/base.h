@@ -162,7 +162,8 @@ typedef struct pcsim_expr pcsim_expr;
 pcsim_status pcsim_expr_parse(const char *text, pcsim_expr **expr, size_t *offset) PCSIM_NODISCARD;
 /** Resolve every name to a place in `names` [n] or to a constant (`constants`, `values`, [num_constants];
  *  may be NULL). An unknown name is an error with its offset and the nearest valid name. Functions are
- *  checked for their number of arguments (by parse). Constant sub-trees are folded. */
+ *  checked for their number of arguments (by parse). Operators of equations (lap, dt, ...) are refused: they
+ *  have a value only where there are unknowns to differentiate. Constant sub-trees are folded. */
 pcsim_status pcsim_expr_bind(pcsim_expr *expr, const char *const *names, int n,
                              const char *const *constants, const double *values, int num_constants,
                              size_t *offset) PCSIM_NODISCARD;
@@ -182,6 +183,8 @@ typedef struct {
   const char *name;
   int min_args, max_args;
   const char *help;
+  bool differential; /**< operator of equations (lap, grad, div, dt, dn, vector, dot): a CALL node like any other,
+                          but bind refuses it, and a parameter or unknown may have its name */
 } pcsim_expr_function;
 size_t pcsim_expr_num_functions(void);
 /** NULL past the end. */

@@ -229,6 +229,41 @@ static void test_unknown_names(void **state) {
   pcsim_error_clear();
 }
 
+/* Operators of equations: parsed as calls, refused where there is nothing to differentiate, and no reserved
+ * words. */
+static void test_equations(void **state) {
+  (void)state;
+  static const char *const texts[] = {"lap(x)", "grad(x)", "div(x)",       "div(x, y)",
+                                      "dt(2)",  "dn(x*y)", "vector(x, y)", "dot(x, y)"};
+  pcsim_expr *expr;
+  size_t offset;
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "1 + %s", texts[i]);
+    assert_ok(pcsim_expr_parse(text, &expr, NULL));
+    const pcsim_expr_node *call = pcsim_expr_root(expr)->args[1];
+    assert_int_equal(call->kind, PCSIM_EXPR_CALL);
+    assert_true(pcsim_expr_get_function((size_t)call->index)->differential);
+    assert_false(pcsim_expr_is_constant(expr, NULL));
+    offset = 99;
+    assert_status(pcsim_expr_bind(expr, names, 3, NULL, NULL, 0, &offset), PCSIM_ERR_CASE);
+    assert_int_equal(offset, 4);
+    assert_non_null(strstr(pcsim_error_message(), "has a meaning in equations only"));
+    assert_true(isnan(pcsim_expr_eval(expr, NULL)));
+    pcsim_expr_destroy(&expr);
+  }
+  expect_parse("lap(x, y)", 7, "'lap' takes 1 argument; found more");
+  expect_parse("lapp(x)", 0, "unknown function 'lapp'; did you mean 'lap'?");
+  assert_ok(pcsim_expr_check_name("dt"));
+  static const char *const own[] = {"dt"};
+  double at = 0.5;
+  assert_ok(pcsim_expr_parse("2*dt", &expr, NULL));
+  assert_ok(pcsim_expr_bind(expr, own, 1, NULL, NULL, 0, NULL));
+  assert_close(pcsim_expr_eval(expr, &at), 1, 0);
+  pcsim_expr_destroy(&expr);
+  pcsim_error_clear();
+}
+
 /* The tree as others read it: kinds, columns, places; only constant branches are folded. */
 static void test_tree(void **state) {
   (void)state;
@@ -326,7 +361,7 @@ static int run(void) {
       cmocka_unit_test(test_precedence), cmocka_unit_test(test_functions),     cmocka_unit_test(test_ieee),
       cmocka_unit_test(test_faults),     cmocka_unit_test(test_unknown_names), cmocka_unit_test(test_tree),
       cmocka_unit_test(test_bounds),     cmocka_unit_test(test_names),         cmocka_unit_test(test_nearest),
-      cmocka_unit_test(test_balance),
+      cmocka_unit_test(test_balance),    cmocka_unit_test(test_equations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
