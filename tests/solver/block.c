@@ -105,6 +105,36 @@ static void incomplete_lu(void **state) {
   assert_int_equal(pcsim_memory_used(), before);
 }
 
+/* Levels of fill by the definition, on a full table: that of a pair is the least over all eliminations. */
+static void levels_of_fill(void **state) {
+  enum { N = 60, NONE = 1000 };
+  static int level[N][N];
+  (void)state;
+  block_matrix a = random_matrix(3, N, 0);
+  for (int fill = 0; fill <= 4; fill++) {
+    block_ilu lu;
+    for (int i = 0; i < N; i++) {
+      for (int j = 0; j < N; j++) level[i][j] = block_matrix_find(&a, i, j) >= 0 ? 0 : NONE;
+      for (int k = 0; k < i; k++)
+        for (int j = k + 1; j < N && level[i][k] <= fill; j++)
+          if (level[k][j] <= fill && level[i][k] + level[k][j] + 1 < level[i][j])
+            level[i][j] = level[i][k] + level[k][j] + 1;
+    }
+    assert_ok(block_ilu_create(&a, fill, &lu));
+    for (int i = 0; i < N; i++) {
+      int64_t at = lu.start[i];
+      for (int j = 0; j < N; j++)
+        if (j != i && level[i][j] <= fill) {
+          assert_true(at < lu.start[i + 1]);
+          assert_int_equal(lu.column[at++], j);
+        }
+      assert_int_equal(at, lu.start[i + 1]);
+    }
+    block_ilu_destroy(&lu);
+  }
+  block_matrix_destroy(&a);
+}
+
 static void singular_pivots(void **state) {
   (void)state;
   for (int m = 3; m <= 4; m++) {
@@ -342,8 +372,8 @@ static void multigrid_ranks(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matrix_residual), cmocka_unit_test(incomplete_lu),
-                                     cmocka_unit_test(singular_pivots), cmocka_unit_test(multigrid_rate),
-                                     cmocka_unit_test(multigrid_ranks)};
+                                     cmocka_unit_test(levels_of_fill),  cmocka_unit_test(singular_pivots),
+                                     cmocka_unit_test(multigrid_rate),  cmocka_unit_test(multigrid_ranks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -145,6 +145,16 @@ static double stress_error(const sample *s, double (*height)(const double *)) {
   assert_ok(pcsim_alloc((size_t)(f->nb * dim), sizeof *friction, &friction));
   assert_ok(pcsim_alloc((size_t)f->nb, sizeof *rate, &rate));
   flow_kernels_of(f)->boundary(f, value, friction, rate);
+  for (int64_t k = 0; k < f->nb; k++) { /* slip: nothing through, no shear */
+    const double *S = f->wall + k * FLOW_WALL_WIDTH(dim), *push = friction + k * dim;
+    if (f->wall_kind[k] != PCSIM_FLOW_SLIP) continue;
+    double through = 0, along = 0, area = 0;
+    for (int i = 0; i < dim; i++)
+      through += value[k * m + i] * S[i], area += S[i] * S[i], along += push[i] * S[i];
+    assert_close(through, 0, 1e-14);
+    assert_close(rate[k], 0, 0);
+    for (int i = 0; i < dim; i++) assert_close(push[i], along / area * S[i], 1e-14);
+  }
   const int patch = pcsim_mesh_find_patch(c.mesh, "y-min");
   for (int64_t k = v->patch_start[patch]; k < v->patch_start[patch + 1]; k++) {
     const double *x = v->face_centre + 3 * k, area = fabs(v->face_area[3 * k + 1]);

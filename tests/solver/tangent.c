@@ -163,6 +163,38 @@ static void jacobian(void **state) {
   }
 }
 
+/* Rhie and Chow's coefficients from the definition: factor V over the sum of |m|/2 + nu |S|^2/(S.d) of the
+ * cell's faces; no viscous part where a pressure is given. */
+static void coefficients(void **state) {
+  (void)state;
+  for (int kind = 0; kind < NUM_LATTICES; kind++) {
+    const sample s = small(kind);
+    setup t = set_up(MPI_COMM_WORLD, &s, 1, 1, 1);
+    flow *f = t.f;
+    const pcsim_mesh_view *v = f->view;
+    double *sum = NULL;
+    assert_ok(pcsim_alloc((size_t)f->nt, sizeof *sum, &sum));
+    assert_ok(flow_update_coefficients(f));
+    for (int64_t k = 0; k < v->num_faces; k++)
+      for (int side = 0; side < (k < f->ni ? 2 : 1); side++) {
+        const double *S = v->face_area + 3 * k, *xp = v->cell_centre + 3 * (int64_t)v->owner[k];
+        const double *xn = k < f->ni ? v->cell_centre + 3 * (int64_t)v->neighbour[k] : v->face_centre + 3 * k;
+        double s2 = 0, sd = 0;
+        for (int i = 0; i < 3; i++) s2 += S[i] * S[i], sd += S[i] * (xn[i] - xp[i]);
+        const bool given = k >= f->ni && f->wall_kind[k - f->ni] == PCSIM_FLOW_PRESSURE;
+        sum[side ? v->neighbour[k] : v->owner[k]] += 0.5 * fabs(f->mass[k]) + (given ? 0 : f->nu * s2 / sd);
+      }
+    for (int64_t c = 0; c < f->n; c++) {
+      assert_close(f->a_p[c], sum[c], 1e-12 * sum[c]);
+      sum[c] = t.c.options.rhie_chow * v->cell_volume[c] / sum[c];
+    }
+    assert_ok(pcsim_mesh_exchange(t.c.mesh, 1, sum));
+    for (int64_t c = 0; c < f->nt; c++) assert_close(f->tau[c], sum[c], 1e-12 * sum[c]);
+    pcsim_free(&sum);
+    tear_down(&t);
+  }
+}
+
 /* ---------------------------------------------- what leaves no residual */
 
 static double residual_of(sample_case *c, double *reference) {
@@ -299,9 +331,10 @@ static void degenerate(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tangents),   cmocka_unit_test(jacobian),
-                                     cmocka_unit_test(at_rest),    cmocka_unit_test(free_pressure),
-                                     cmocka_unit_test(one_answer), cmocka_unit_test(degenerate)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tangents),      cmocka_unit_test(jacobian),
+                                     cmocka_unit_test(coefficients),  cmocka_unit_test(at_rest),
+                                     cmocka_unit_test(free_pressure), cmocka_unit_test(one_answer),
+                                     cmocka_unit_test(degenerate)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
