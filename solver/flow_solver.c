@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3 };
+enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3, STALL_STEPS = 60 };
 static const double GROWTH_ALLOWED = 1.5, CFL_MAX = 1e12, CFL_MIN = 1e-2;
 
 struct pcsim_flow_solver {
@@ -18,7 +18,7 @@ struct pcsim_flow_solver {
   flow_linear *linear;
   /* marching state; what set_state restores */
   int64_t step, linear_total;
-  double cfl, reference, norm;
+  double cfl, reference;
   bool started;
   /* age of the preconditioner */
   int64_t built_at, iterations_fresh, iterations_last;
@@ -272,64 +272,65 @@ static void fill_info(const pcsim_flow_solver *s, const residual_norm *norm, dou
   info->wall_seconds = pcsim_time_wall() - begin;
 }
 
+/* Steps until the tolerance, the limit or a stall; fills the outcome and the reason. */
+static pcsim_status march_on(pcsim_flow_solver *s, pcsim_flow_observer observer, void *context, double begin,
+                             residual_norm *norm, pcsim_flow_result *result) {
+  pcsim_flow_step info = {.cfl = s->cfl};
+  double lowest = norm->total;
+  fill_info(s, norm, begin, &info);
+  if (observer && s->step == 0) PCSIM_TRY(observer(context, &info));
+  for (int64_t stalled = 0; norm->total > s->options.tolerance * s->reference;) {
+    bool ok;
+    if (s->step >= s->options.steps_max) {
+      snprintf(result->reason, sizeof result->reason, "the limit of %lld steps is reached",
+               (long long)s->options.steps_max);
+      return PCSIM_OK;
+    }
+    PCSIM_TRY(march(s, norm, &info, &ok));
+    if (!ok) {
+      result->outcome = PCSIM_OUTCOME_DIVERGED;
+      PCSIM_TRY(flow_residual(s->f, s->r));
+      norm_of(s->f, s->r, norm);
+      report_worst(s->f, norm, s->r, result);
+      return PCSIM_OK;
+    }
+    s->step++;
+    s->reference = fmax(s->reference, norm->total);
+    fill_info(s, norm, begin, &info);
+    if (observer) PCSIM_TRY(observer(context, &info));
+    stalled = norm->total < 0.9 * lowest ? 0 : stalled + 1;
+    lowest = fmin(lowest, norm->total);
+    if (stalled >= STALL_STEPS) {
+      snprintf(result->reason, sizeof result->reason,
+               "the residual has not fallen for %lld steps; the flow may not be steady", (long long)stalled);
+      return PCSIM_OK;
+    }
+  }
+  result->outcome = PCSIM_OUTCOME_CONVERGED;
+  snprintf(result->reason, sizeof result->reason, "the residual fell below the tolerance");
+  return PCSIM_OK;
+}
+
 pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *s, pcsim_flow_observer observer, void *context,
                                    pcsim_flow_result *result) {
   const double begin = pcsim_time_wall();
-  pcsim_flow_step info = {0};
   residual_norm norm = {0};
   memset(result, 0, sizeof *result);
   result->worst_cell = -1;
   result->outcome = PCSIM_OUTCOME_NOT_CONVERGED;
   PCSIM_TRY(start(s, &norm));
-  if (!isfinite(norm.total)) {
+  if (isfinite(norm.total)) {
+    s->reference = fmax(s->reference, norm.total);
+    if (!(s->reference > 0)) s->reference = 1;
+    PCSIM_TRY(march_on(s, observer, context, begin, &norm, result));
+  } else {
     result->outcome = PCSIM_OUTCOME_DIVERGED;
     report_worst(s->f, &norm, s->r, result);
-  } else {
-    if (norm.total > s->reference) s->reference = norm.total;
-    if (!(s->reference > 0)) s->reference = 1;
-    info.cfl = s->cfl;
-    fill_info(s, &norm, begin, &info);
-    if (observer && s->step == 0) PCSIM_TRY(observer(context, &info));
-    int64_t stalled = 0;
-    double lowest = norm.total;
-    while (norm.total > s->options.tolerance * s->reference) {
-      bool ok;
-      if (s->step >= s->options.steps_max) {
-        snprintf(result->reason, sizeof result->reason, "the limit of %lld steps is reached",
-                 (long long)s->options.steps_max);
-        break;
-      }
-      PCSIM_TRY(march(s, &norm, &info, &ok));
-      if (!ok) {
-        result->outcome = PCSIM_OUTCOME_DIVERGED;
-        PCSIM_TRY(flow_residual(s->f, s->r));
-        norm_of(s->f, s->r, &norm);
-        report_worst(s->f, &norm, s->r, result);
-        break;
-      }
-      s->step++;
-      s->reference = fmax(s->reference, norm.total);
-      fill_info(s, &norm, begin, &info);
-      if (observer) PCSIM_TRY(observer(context, &info));
-      stalled = norm.total < 0.9 * lowest ? 0 : stalled + 1;
-      lowest = fmin(lowest, norm.total);
-      if (stalled >= 60) {
-        snprintf(result->reason, sizeof result->reason,
-                 "the residual has not fallen for %lld steps; the flow may not be steady",
-                 (long long)stalled);
-        break;
-      }
-    }
-    if (norm.total <= s->options.tolerance * s->reference) {
-      result->outcome = PCSIM_OUTCOME_CONVERGED;
-      snprintf(result->reason, sizeof result->reason, "the residual fell below the tolerance");
-    }
   }
   result->steps = s->step;
   result->linear_iterations = s->linear_total;
   result->residual = norm.total / s->reference;
   result->seconds = pcsim_time_wall() - begin;
-  s->norm = norm.total;
   return PCSIM_OK;
 }
 
