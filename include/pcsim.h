@@ -6,6 +6,7 @@
 #ifndef PCSIM_H
 #define PCSIM_H
 
+#include <pcsim/autodiff.h>
 #include <pcsim/base.h>
 #include <pcsim/mesh.h>
 #include <pcsim/physics.h>

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file autodiff.h  Pointwise programs: building, transforming, compiling, running and saving them.
+ *
+ *  A program is a typed graph of values, each written once. A value lives on an index space (cells, faces,
+ *  collocation points) or on none (it is the same for all points: parameters, sums over points), and has
+ *  `rows` numbers a point. Operators act point by point; maps join spaces. Transforms take a program and
+ *  give a program, so they nest. Includes base only. */
+#ifndef PCSIM_AUTODIFF_H
+#define PCSIM_AUTODIFF_H
+
+#include <pcsim/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ building */
+
+typedef struct pcsim_program pcsim_program;
+/** Number of a value in its program. A builder call that fails returns PCSIM_NO_VALUE, records the first
+ *  fault in the program, and later calls that get PCSIM_NO_VALUE return it silently: check once, at the
+ *  end, with pcsim_program_status. */
+typedef int32_t pcsim_value;
+#define PCSIM_NO_VALUE ((pcsim_value)-1)
+/** Number of an index space in its program; PCSIM_NO_SPACE: the same for all points. */
+typedef int32_t pcsim_space;
+#define PCSIM_NO_SPACE ((pcsim_space)-1)
+
+/** Operators point by point; X(enum, name, number of inputs). Comparisons give 1 or 0. The order is part
+ *  of the file format: append only. */
+#define PCSIM_OP_LIST(X)                                                                                     \
+  X(NEG, "neg", 1) X(ADD, "add", 2) X(SUB, "sub", 2) X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2)      \
+  X(EXP, "exp", 1) X(LOG, "log", 1) X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1)                       \
+  X(ASIN, "asin", 1) X(ACOS, "acos", 1) X(ATAN, "atan", 1) X(ATAN2, "atan2", 2)                              \
+  X(SINH, "sinh", 1) X(COSH, "cosh", 1) X(TANH, "tanh", 1) X(SQRT, "sqrt", 1) X(CBRT, "cbrt", 1)             \
+  X(ABS, "abs", 1) X(MIN, "min", 2) X(MAX, "max", 2) X(SIGN, "sign", 1) X(STEP, "step", 1)                   \
+  X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SOFTPLUS, "softplus", 1) X(GELU, "gelu", 1)                    \
+  X(SWISH, "swish", 1)                                                                                       \
+  X(LT, "lt", 2) X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and", 2) X(OR, "or", 2) X(NOT, "not", 1)              \
+  X(WHERE, "where", 3) X(FLOOR, "floor", 1) X(HYPOT, "hypot", 2)
+typedef enum {
+#define PCSIM_OP_ENUM(op, name, inputs) PCSIM_OP_##op,
+  PCSIM_OP_LIST(PCSIM_OP_ENUM)
+#undef PCSIM_OP_ENUM
+      PCSIM_NUM_OPS
+} pcsim_op;
+
+pcsim_status pcsim_program_create(pcsim_program **program) PCSIM_NODISCARD;
+void pcsim_program_destroy(pcsim_program **program);
+/** OK, or the first fault of building. */
+pcsim_status pcsim_program_status(const pcsim_program *program) PCSIM_NODISCARD;
+/** Deep copy; caller destroys. */
+pcsim_status pcsim_program_copy(const pcsim_program *program, pcsim_program **copy) PCSIM_NODISCARD;
+
+/** Name a space ("cells"); its number of points is given at run time. */
+pcsim_space pcsim_build_space(pcsim_program *program, const char *name);
+/** Data [points][rows] given at run time. Names of inputs and parameters are unique. */
+pcsim_value pcsim_build_input(pcsim_program *program, const char *name, pcsim_space space, int rows);
+/** Numbers [rows][columns] that training changes; row-major; the program keeps their values. */
+pcsim_value pcsim_build_parameter(pcsim_program *program, const char *name, int rows, int columns);
+pcsim_value pcsim_build_constant(pcsim_program *program, double value);
+/** Constant column of `rows` numbers; copied. */
+pcsim_value pcsim_build_constants(pcsim_program *program, int rows, const double *values);
+/** An operator on values with the same rows, or one row (broadcast). */
+pcsim_value pcsim_build_op(pcsim_program *program, pcsim_op op, const pcsim_value *inputs, int num_inputs);
+pcsim_value pcsim_build_unary(pcsim_program *program, pcsim_op op, pcsim_value a);
+pcsim_value pcsim_build_binary(pcsim_program *program, pcsim_op op, pcsim_value a, pcsim_value b);
+/** W x + bias; weight [rows out][rows in], bias [rows out][1] or PCSIM_NO_VALUE. */
+pcsim_value pcsim_build_dense(pcsim_program *program, pcsim_value weight, pcsim_value x, pcsim_value bias);
+/** W^T x. */
+pcsim_value pcsim_build_dense_transposed(pcsim_program *program, pcsim_value weight, pcsim_value x);
+/** Sum over points of y x^T: [rows of y][rows of x], on no space. */
+pcsim_value pcsim_build_outer(pcsim_program *program, pcsim_value y, pcsim_value x);
+pcsim_value pcsim_build_concat(pcsim_program *program, const pcsim_value *values, int n);
+pcsim_value pcsim_build_slice(pcsim_program *program, pcsim_value a, int first, int rows);
+/** Sum of the rows: one row. */
+pcsim_value pcsim_build_row_sum(pcsim_program *program, pcsim_value a);
+/** Sum, mean over points: on no space. */
+pcsim_value pcsim_build_sum(pcsim_program *program, pcsim_value a);
+pcsim_value pcsim_build_mean(pcsim_program *program, pcsim_value a);
+/** The same value without derivative. */
+pcsim_value pcsim_build_frozen(pcsim_program *program, pcsim_value a);
+/** What the program gives, by name. */
+void pcsim_build_output(pcsim_program *program, const char *name, pcsim_value value);
+
+/* Maps between spaces; the index and weight arrays are given at run time by the map's name. */
+typedef int32_t pcsim_map;
+#define PCSIM_NO_MAP ((pcsim_map)-1)
+/** Each point of `to` names one point of `from`: gather from -> to, scatter-add to -> from. */
+pcsim_map pcsim_build_index_map(pcsim_program *program, const char *name, pcsim_space to, pcsim_space from);
+/** Sparse matrix [points of to][points of from] by rows, with `width` weights an entry: a value with r rows
+ *  becomes r * width rows, row r * width + w. */
+pcsim_map pcsim_build_sparse_map(pcsim_program *program, const char *name, pcsim_space to, pcsim_space from, int width);
+pcsim_value pcsim_build_gather(pcsim_program *program, pcsim_map map, pcsim_value a);
+pcsim_value pcsim_build_scatter_add(pcsim_program *program, pcsim_map map, pcsim_value a);
+pcsim_value pcsim_build_sparse(pcsim_program *program, pcsim_map map, pcsim_value a);
+pcsim_value pcsim_build_sparse_transposed(pcsim_program *program, pcsim_map map, pcsim_value a);
+/** Least, largest value over the entries of each row of a sparse map (weights unused). Derivative: that of
+ *  the first entry that attains it. */
+pcsim_value pcsim_build_segment_min(pcsim_program *program, pcsim_map map, pcsim_value a);
+pcsim_value pcsim_build_segment_max(pcsim_program *program, pcsim_map map, pcsim_value a);
+
+/* ------------------------------------------------------------- user operators */
+
+/** An operator from outside: value and rules, usable wherever the built-in ones are. */
+typedef struct {
+  const char *name;
+  int num_inputs;
+  /** Values of n points: in[i] and out are arrays [n]. */
+  void (*value)(void *context, int64_t n, const double *const *in, double *out);
+  /** Build d out / d in[i] from the inputs (and the output) in the program: makes every transform work. */
+  pcsim_value (*derivative)(void *context, pcsim_program *program, int i, const pcsim_value *in, pcsim_value out);
+  void *context;
+} pcsim_user_op;
+/** Registers a copy with the program; returns its number for pcsim_build_user. */
+int pcsim_program_add_op(pcsim_program *program, const pcsim_user_op *op);
+pcsim_value pcsim_build_user(pcsim_program *program, int op, const pcsim_value *inputs);
+
+/* ------------------------------------------------------------------ lowering */
+
+/** Names an expression may use. Unknowns are differentiable by suffix (u_x, u_xx, u_x1_x1). */
+typedef struct {
+  int num_coordinates;
+  const char *const *coordinates; /**< "x", "y", "t": rows of the input `coordinates` of the program */
+  int num_unknowns;
+  const char *const *unknowns;
+  int num_parameters;
+  const char *const *parameters; /**< constants of the case with `values` */
+  const double *values;
+} pcsim_lowering;
+/** Program of the expressions: input "coordinates" (rows = num_coordinates) on space "points"; one input for
+ *  each unknown and derivative that occurs ("u", "u_xx"); outputs "0", "1", ... Understands lap(u), grad, div,
+ *  dt(e), dn(u), comparisons and where. On failure `*which` and `*offset` place the fault. Caller destroys. */
+pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *names, pcsim_program **program,
+                         int *which, size_t *offset) PCSIM_NODISCARD;
+
+/* ---------------------------------------------------------------- transforms */
+
+/** Tangents of all outputs along inputs or parameters `wrt` [n]: adds an input "d_NAME" for each and an output
+ *  "d_OUT" for each output. Caller destroys the result (all transforms). */
+pcsim_status pcsim_transform_jvp(const pcsim_program *program, const char *const *wrt, int n, pcsim_program **out) PCSIM_NODISCARD;
+/** Cotangents: adds an input "b_OUT" for each output and an output "b_NAME" for each of `wrt`. */
+pcsim_status pcsim_transform_vjp(const pcsim_program *program, const char *const *wrt, int n, pcsim_program **out) PCSIM_NODISCARD;
+/** Taylor coefficients of every output, order 1..K, along each of `num_directions` directions of the input
+ *  `wrt` (input "v_J" [rows of wrt] for direction J): outputs "OUT_J_K" (the k-th derivative / k!). */
+pcsim_status pcsim_transform_jet(const pcsim_program *program, const char *wrt, int order, int num_directions,
+                                 pcsim_program **out) PCSIM_NODISCARD;
+/** The same with the K-th coefficients summed over the directions and propagated as one (collapsed): outputs
+ *  "OUT_J_k" for k < K and "OUT_sum". The Laplacian is twice the sum of order 2 over unit directions. */
+pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const char *wrt, int order,
+                                           int num_directions, pcsim_program **out) PCSIM_NODISCARD;
+
+/* -------------------------------------------------------- compiling and running */
+
+/** What the compiler counts. */
+typedef struct {
+  int64_t nodes, stages, temporaries;
+  double operations; /**< useful floating-point operations a point (fused multiply-add: 2) */
+  double bytes;      /**< read and written a point, inputs and outputs only */
+} pcsim_program_cost;
+/** Constant folding, algebraic simplification, common subexpressions, dead code; in place. */
+pcsim_status pcsim_program_simplify(pcsim_program *program) PCSIM_NODISCARD;
+pcsim_program_cost pcsim_program_count(const pcsim_program *program);
+/** The program as text, one value a line. Caller frees with pcsim_free. */
+pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;
+
+typedef struct {
+  int threads;     /**< 0: one */
+  bool single;     /**< float instead of double inside tiles */
+  int tile;        /**< points a tile, 0: chosen */
+  const char *device; /**< "cpu" (NULL) */
+} pcsim_executor_options;
+typedef struct pcsim_executor pcsim_executor;
+/** Plan a program: stages, tiles, memory. The program is copied. Caller destroys. */
+pcsim_status pcsim_executor_create(const pcsim_program *program, const pcsim_executor_options *options,
+                                   pcsim_executor **executor) PCSIM_NODISCARD;
+void pcsim_executor_destroy(pcsim_executor **executor);
+/** Bind data; borrowed until bound anew. Inputs [points][rows] by name; parameters and inputs on no space
+ *  [rows][columns]; an unknown name fails with the nearest. */
+pcsim_status pcsim_executor_points(pcsim_executor *executor, const char *space, int64_t points) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind(pcsim_executor *executor, const char *name, const double *data) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind_index(pcsim_executor *executor, const char *map, const int32_t *index) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind_sparse(pcsim_executor *executor, const char *map, const int64_t *start,
+                                        const int32_t *column, const double *weight) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name, double *data) PCSIM_NODISCARD;
+/** Run all stages. The result does not depend on the number of threads. `check` true: the first value that
+ *  is not finite is an error that names the operator and the point. */
+pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) PCSIM_NODISCARD;
+
+/* --------------------------------------------------------------------- files */
+
+/** HDF5, versioned; whole or not at all. */
+pcsim_status pcsim_program_save(const pcsim_program *program, const char *path) PCSIM_NODISCARD;
+/** Refuses what it does not know, truncated and damaged files (ERR_IO with a sentence). Caller destroys. */
+pcsim_status pcsim_program_load(const char *path, pcsim_program **program) PCSIM_NODISCARD;
+/** Value of a parameter [rows][columns]; borrowed, writable. NULL if absent. */
+double *pcsim_program_parameter(pcsim_program *program, const char *name, int *rows, int *columns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
