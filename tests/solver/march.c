@@ -28,6 +28,7 @@ static pcsim_status watch(void *context, const pcsim_flow_step *step) {
   double sum = 0;
   for (int i = 0; i < 4; i++) sum += step->residuals[i] * step->residuals[i];
   assert_close(sqrt(sum), step->residual, 1e-12);
+  assert_true(step->residuals[2] == 0 && step->residuals[3] > 0); /* in the plane: no z-momentum */
   w->calls++, w->last = step->step, w->residual = step->residual;
   w->linear_iterations += step->linear_iterations;
   if (step->step == w->fail_at) PCSIM_FAIL(PCSIM_ERR_IO, "no room at step %lld", (long long)step->step);
