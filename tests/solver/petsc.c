@@ -2,6 +2,8 @@
 /* Linear solvers of the case: the same flow through each of them, and options that PETSc refuses. */
 #include "solver/march.h"
 
+#include <petscsys.h>
+
 static const sample triangles = {LATTICE_TRIANGLE, 12, 10, 0, 0.15, &unit_box};
 static const sample hexahedra = {LATTICE_HEXA, 5, 5, 4, 0.1, &unit_box};
 
@@ -60,6 +62,14 @@ static void refused(void **state) {
     assert_non_null(strstr(pcsim_error_message(), i == 3 ? "rubbish has no numeric value" : "nonsense"));
     pcsim_flow_solver_destroy(&r.solver);
     assert_int_equal(pcsim_memory_used(), before);
+    PetscBool left = PETSC_TRUE; /* the host's own options are in force again */
+    assert_int_equal(PetscOptionsHasName(NULL, NULL,
+                                         i == 1   ? "-ksp_type"
+                                         : i == 3 ? "-ksp_rtol"
+                                                  : "-pc_type",
+                                         &left),
+                     0);
+    assert_false(left);
   }
   with_linear(&r, "auto", "");
   march_restart(&r);
