@@ -1,0 +1,1 @@
+pcsim_test(autodiff ops)
