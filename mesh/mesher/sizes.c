@@ -117,6 +117,8 @@ pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch, mesh
   return PCSIM_OK;
 }
 
+enum { LINE_CELL_LIMIT = 1000000 };
+
 /* Cells per length, integrated in steps of an eighth of a cell by Simpson's rule: a table of (place, count).
  */
 static pcsim_status count_cells(mesher_line_size size, const void *context, double length, double **place,
@@ -128,7 +130,10 @@ static pcsim_status count_cells(mesher_line_size size, const void *context, doub
   while ((*place)[*n] < length) {
     if (*n + 2 > max) {
       max *= 2;
-      PCSIM_TRY(mesher_check_count((double)max / 16));
+      PCSIM_CHECK(
+          *n / 8 < LINE_CELL_LIMIT, PCSIM_ERR_CASE,
+          "mesh: these sizes make more than %.0e cells along one line, the limit; choose larger sizes",
+          (double)LINE_CELL_LIMIT);
       PCSIM_TRY(pcsim_realloc(max, sizeof(double), place));
       PCSIM_TRY(pcsim_realloc(max, sizeof(double), count));
     }
