@@ -114,7 +114,23 @@ pcsim_value graph_add(pcsim_program *program, const node *n);
 /** Spaces, maps, names and user operators of a program, without values. Caller destroys. */
 pcsim_status graph_copy_frame(const pcsim_program *program, pcsim_program **copy) PCSIM_NODISCARD;
 
-/** Rules of a pointwise operator, in ops.c: d out / d in[i] built in the program (PCSIM_NO_VALUE: zero). */
+/** From here on builders fold, simplify and share (unique.c); end frees the table. */
+pcsim_status graph_unique_begin(pcsim_program *program) PCSIM_NODISCARD;
+void graph_unique_end(pcsim_program *program);
+/** `a` spread to a shape: rows, columns and space may only grow. PCSIM_NO_VALUE passes. */
+pcsim_value graph_as_shape(pcsim_program *program, pcsim_value a, pcsim_space space, int rows, int columns);
+/** Is the value a constant with all numbers `x`? */
+bool graph_is_number(const pcsim_program *program, pcsim_value v, double x);
+/** Add the (live; NULL: all) values of `from` to `to`, which has the same names; place [num_nodes of from].
+ */
+pcsim_status graph_import(const pcsim_program *from, pcsim_program *to, const bool *live,
+                          pcsim_value *place) PCSIM_NODISCARD;
+/** Drop the values that no output needs. */
+pcsim_status graph_compact(pcsim_program *program) PCSIM_NODISCARD;
+
+/** Rules of a pointwise operator, in ops.c: d out / d in[i] built in the program (PCSIM_NO_VALUE: zero).
+ * Kinks: abs has 0 at 0; min and max have the first input's at a tie; sign, step, floor and comparisons have
+ * 0. */
 pcsim_value op_derivative(pcsim_program *program, pcsim_op op, int i, const pcsim_value *in, pcsim_value out);
 
 #endif

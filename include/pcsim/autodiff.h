@@ -118,37 +118,58 @@ pcsim_value pcsim_build_user(pcsim_program *program, int op, const pcsim_value *
 
 /* ------------------------------------------------------------------ lowering */
 
-/** Names an expression may use. Unknowns are differentiable by suffix (u_x, u_xx, u_x1_x1). */
+/** Names an expression may use; all different. Unknowns are differentiable by suffix: u_x, u_xx, u_x1_x1 (the
+ *  order does not matter). The coordinate "t" is time; the others span the space of lap, grad, div and dn. */
 typedef struct {
   int num_coordinates;
-  const char *const *coordinates; /**< "x", "y", "t": rows of the input `coordinates` of the program */
+  const char *const *coordinates; /**< "x", "y", "t": rows of the input "coordinates" of the program */
   int num_unknowns;
   const char *const *unknowns;
   int num_parameters;
-  const char *const *parameters; /**< constants of the case with `values` */
-  const double *values;
+  const char *const *parameters;
+  const double *values; /**< [num_parameters]: constants of the program; NULL: parameters of it (1 x 1, zero until
+                             set through pcsim_program_parameter), to be fitted or differentiated by */
 } pcsim_lowering;
-/** Program of the expressions: input "coordinates" (rows = num_coordinates) on space "points"; one input for
- *  each unknown and derivative that occurs ("u", "u_xx"); outputs "0", "1", ... Understands lap(u), grad, div,
- *  dt(e), dn(u), comparisons and where. On failure `*which` and `*offset` place the fault. Caller destroys. */
+/** Program of the expressions: input "coordinates" [num_coordinates] on space "points" (if there are any); one
+ *  input for each unknown and derivative that is needed ("u", "u_xx"; the letters in the order of the
+ *  coordinates, so u_yx is "u_xy"), sorted by unknown, order and coordinates; "n.x", "n.y" of the outward normal
+ *  where dn occurs; outputs "0", "1", ... Numbers:
+ *    lap(e), div(v), div(a, b), dt(e), dn(e), dot(v, w); vectors: grad(e), vector(a, b), sums, multiples and
+ *  where(c, v, w) of vectors. `e` is any expression: products and nested derivatives are expanded by the chain
+ *  rule. An expression of numbers alone gives an output on no space.
+ *  On failure `*which` is the text (-1: the names) and `*offset` the place in it (both may be NULL). Errors:
+ *  ERR_CASE. Caller destroys. */
 pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *names, pcsim_program **program,
                          int *which, size_t *offset) PCSIM_NODISCARD;
+/** Which derivative an input of a lowered program is: unknown and order by each coordinate, `orders`
+ *  [num_coordinates]. Errors: ERR_CASE if it is none of an unknown. */
+pcsim_status pcsim_lowering_derivative(const pcsim_lowering *names, const char *input, int *unknown,
+                                       int *orders) PCSIM_NODISCARD;
 
 /* ---------------------------------------------------------------- transforms */
 
+/* All keep the outputs of the program, simplify on the way (pcsim_program_simplify says what that means), and
+ * may be applied to their own results: the second tangents are named "d2_", the third "d3_", likewise "b2_"
+ * and "v2_"; the level is the least at which no name is taken. Caller destroys the result. */
+
 /** Tangents of all outputs along inputs or parameters `wrt` [n]: adds an input "d_NAME" for each and an output
- *  "d_OUT" for each output. Caller destroys the result (all transforms). */
-pcsim_status pcsim_transform_jvp(const pcsim_program *program, const char *const *wrt, int n, pcsim_program **out) PCSIM_NODISCARD;
+ *  "d_OUT" for each output. */
+pcsim_status pcsim_transform_jvp(const pcsim_program *program, const char *const *wrt, int n,
+                                 pcsim_program **out) PCSIM_NODISCARD;
 /** Cotangents: adds an input "b_OUT" for each output and an output "b_NAME" for each of `wrt`. */
-pcsim_status pcsim_transform_vjp(const pcsim_program *program, const char *const *wrt, int n, pcsim_program **out) PCSIM_NODISCARD;
+pcsim_status pcsim_transform_vjp(const pcsim_program *program, const char *const *wrt, int n,
+                                 pcsim_program **out) PCSIM_NODISCARD;
 /** Taylor coefficients of every output, order 1..K, along each of `num_directions` directions of the input
- *  `wrt` (input "v_J" [rows of wrt] for direction J): outputs "OUT_J_K" (the k-th derivative / k!). */
+ *  or parameter `wrt`: adds inputs "v_J" [rows of wrt] for direction J = 0, 1, ... and outputs "OUT_J_K" (the K-th
+ *  derivative / K!); at level L from 2 on the names are "vL_J" and "OUT_vL_J_K". */
 pcsim_status pcsim_transform_jet(const pcsim_program *program, const char *wrt, int order, int num_directions,
                                  pcsim_program **out) PCSIM_NODISCARD;
-/** The same with the K-th coefficients summed over the directions and propagated as one (collapsed): outputs
- *  "OUT_J_k" for k < K and "OUT_sum". The Laplacian is twice the sum of order 2 over unit directions. */
+/** The same with the K-th coefficients summed over the directions, direction J times weights[J] (NULL: 1), and
+ *  propagated as one (collapsed): outputs "OUT_J_k" for k < K and "OUT_sum" ("OUT_vL_sum"). The Laplacian is
+ *  twice the sum of order 2 over unit directions. */
 pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const char *wrt, int order,
-                                           int num_directions, pcsim_program **out) PCSIM_NODISCARD;
+                                           int num_directions, const double *weights,
+                                           pcsim_program **out) PCSIM_NODISCARD;
 
 /* -------------------------------------------------------- compiling and running */
 
@@ -158,8 +179,12 @@ typedef struct {
   double operations; /**< useful floating-point operations a point (fused multiply-add: 2) */
   double bytes;      /**< read and written a point, inputs and outputs only */
 } pcsim_program_cost;
-/** Constant folding, algebraic simplification, common subexpressions, dead code; in place. */
+/** Constant folding, algebraic simplification, common subexpressions, dead code; in place. Results keep their
+ *  IEEE meaning with these exceptions: 0 * x is 0 whatever x; x + 0 is x; the sign of a zero is free; whole
+ *  powers up to 16 become products. Inputs and parameters stay, needed or not. */
 pcsim_status pcsim_program_simplify(pcsim_program *program) PCSIM_NODISCARD;
+/** Keep the named outputs [n] alone, and what they need; in place. Errors: ERR_ARG with the nearest name. */
+pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
 pcsim_program_cost pcsim_program_count(const pcsim_program *program);
 /** The program as text, one value a line. Caller frees with pcsim_free. */
 pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;
@@ -169,6 +194,7 @@ typedef struct {
   bool single;     /**< float instead of double inside tiles */
   int tile;        /**< points a tile, 0: chosen */
   const char *device; /**< "cpu" (NULL) */
+  const char *instructions; /**< "portable", "avx2", "avx512"; NULL: the best that the processor has */
 } pcsim_executor_options;
 typedef struct pcsim_executor pcsim_executor;
 /** Plan a program: stages, tiles, memory. The program is copied. Caller destroys. */

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every operator, in one table: values, derivatives up to order 8, every pair of transforms. A new operator
+ * is covered by adding its line. */
+#include "interpret.h"
+#include "reference.h"
+
+#define I_ reference_i()
+enum { NUM_POINTS = 3 };
+
+typedef struct {
+  pcsim_op op;
+  double reach; /* distance to the nearest singularity, at most that of the point nearest to one */
+  double points[NUM_POINTS][3];
+  cplx (*value)(const cplx *z, const double *x); /* analytic near x: pieces are chosen at x */
+} operator_line;
+
+#define A z[0]
+#define B z[1]
+#define C_ z[2]
+#define VALUE(op, expression)                                                                                \
+  static cplx value_##op(const cplx *z, const double *x) {                                                   \
+    (void)x;                                                                                                 \
+    (void)z;                                                                                                 \
+    return expression;                                                                                       \
+  }
+/* One line an operator: name, reach, three points, value, and in words where it has a kink. Points keep away
+ * from kinks by the reach; what happens at a kink is the subject of test_kinks. */
+#define ROOT_HALF (1 / F(sqrt)((real)2))
+#define ATAN2_(y, w)                                                                                         \
+  (F(catan)((y) / (w)) + (x[1] > 0 ? 0 : x[0] > 0 ? F(acos)((real)-1) : -F(acos)((real)-1)))
+#define OPERATORS(X)                                                                                         \
+  X(NEG, 2, (0.3), (-1.7), (0), -A, "none")                                                                  \
+  X(ADD, 2, (0.3, 1.1), (-1.7, 0.4), (0, 0), A + B, "none")                                                  \
+  X(SUB, 2, (0.3, 1.1), (-1.7, 0.4), (0, 0), A - B, "none")                                                  \
+  X(MUL, 2, (0.3, 1.1), (-1.7, 0.4), (0, 2), A *B, "none")                                                   \
+  X(DIV, 0.7, (0.3, 1.1), (-1.7, -0.8), (0, 2), A / B, "infinite at b = 0")                                  \
+  X(POW, 0.7, (0.8, 1.3), (1.9, -2.2), (2.5, 3), F(cexp)(B * F(clog)(A)), "a <= 0 with a varying b")         \
+  X(EXP, 4, (0.3), (-1.7), (2.2), F(cexp)(A), "none")                                                        \
+  X(LOG, 0.4, (0.5), (1.7), (12), F(clog)(A), "infinite at 0")                                               \
+  X(SIN, 4, (0.3), (-1.7), (2.2), F(csin)(A), "none")                                                        \
+  X(COS, 4, (0.3), (-1.7), (2.2), F(ccos)(A), "none")                                                        \
+  X(TAN, 0.4, (0.3), (-1.1), (2.2), F(csin)(A) / F(ccos)(A), "infinite at odd multiples of pi/2")            \
+  X(ASIN, 0.4, (0.3), (-0.6), (0), F(casin)(A), "infinite slope at -1 and 1")                                \
+  X(ACOS, 0.4, (0.3), (-0.6), (0), F(cacos)(A), "infinite slope at -1 and 1")                                \
+  X(ATAN, 1, (0.3), (-1.7), (2.2), F(catan)(A), "none")                                                      \
+  X(ATAN2, 0.4, (0.7, 0.9), (-0.6, -1.2), (0.8, -0.5), ATAN2_(A, B), "undefined at (0, 0)")                  \
+  X(SINH, 4, (0.3), (-1.7), (2.2), F(csinh)(A), "none")                                                      \
+  X(COSH, 4, (0.3), (-1.7), (2.2), F(ccosh)(A), "none")                                                      \
+  X(TANH, 1.5, (0.3), (-1.7), (2.2), F(csinh)(A) / F(ccosh)(A), "none")                                      \
+  X(SQRT, 0.4, (0.5), (1.7), (12), F(csqrt)(A), "infinite slope at 0")                                       \
+  X(CBRT, 0.4, (0.5), (1.7), (-12), x[0] > 0 ? F(cexp)(F(clog)(A) / 3) : -F(cexp)(F(clog)(-A) / 3),          \
+    "infinite slope at 0")                                                                                   \
+  X(ABS, 1, (0.3), (-1.7), (2.2), x[0] > 0 ? A : -A, "slope 0 at 0")                                         \
+  X(MIN, 1, (0.3, 1.1), (1.7, -0.4), (-3, -1), x[0] <= x[1] ? A : B, "slope of the first at a tie")          \
+  X(MAX, 1, (0.3, 1.1), (1.7, -0.4), (-3, -1), x[0] >= x[1] ? A : B, "slope of the first at a tie")          \
+  X(SIGN, 1, (0.3), (-1.7), (2.2), x[0] > 0 ? 1 : -1, "slope 0 at the jump")                                 \
+  X(STEP, 1, (0.3), (-1.7), (2.2), x[0] > 0, "slope 0 at the jump")                                          \
+  X(ERF, 2, (0.3), (-1.2), (0), reference_erf(A), "none")                                                    \
+  X(SIGMOID, 2.5, (0.3), (-1.7), (2.2), 1 / (1 + F(cexp)(-A)), "none")                                       \
+  X(SOFTPLUS, 2.5, (0.3), (-1.7), (2.2), F(clog)(1 + F(cexp)(A)), "none")                                    \
+  X(GELU, 2, (0.3), (-1.2), (0), A *(1 + reference_erf(A * ROOT_HALF)) / 2, "none")                          \
+  X(SWISH, 2.5, (0.3), (-1.7), (2.2), A / (1 + F(cexp)(-A)), "none")                                         \
+  X(LT, 1, (0.3, 1.1), (1.7, -0.4), (-3, -1), x[0] < x[1], "slope 0 at the jump")                            \
+  X(LE, 1, (0.3, 1.1), (1.7, -0.4), (-3, -1), x[0] <= x[1], "slope 0 at the jump")                           \
+  X(EQ, 1, (0.3, 1.1), (1.7, -0.4), (2, 2), x[0] == x[1], "slope 0 everywhere")                              \
+  X(AND, 1, (1, 0), (1, 1), (0, 0), x[0] != 0 && x[1] != 0, "slope 0 everywhere")                            \
+  X(OR, 1, (1, 0), (1, 1), (0, 0), x[0] != 0 || x[1] != 0, "slope 0 everywhere")                             \
+  X(NOT, 1, (1), (0), (-2), x[0] == 0, "slope 0 everywhere")                                                 \
+  X(WHERE, 1, (1, 0.3, 1.1), (0, 1.7, -0.4), (-1, -3, -1), x[0] != 0 ? B : C_, "slope 0 of the condition")   \
+  X(FLOOR, 0.2, (0.3), (-1.7), (2.2), x[0] < -1 ? -2 : x[0] < 1 ? 0 : 2, "slope 0 at the jumps")             \
+  X(HYPOT, 0.4, (0.7, 0.9), (-0.6, -1.2), (0.8, -0.5), F(csqrt)(A * A + B * B), "undefined slope at (0, 0)")
+
+#define LIST(...)                                                                                            \
+  { __VA_ARGS__ }
+#define DEFINE(op, reach, p, q, r, expression, kink) VALUE(op, expression)
+OPERATORS(DEFINE)
+#define LINE(op, reach, p, q, r, expression, kink)                                                           \
+  {PCSIM_OP_##op, reach, {LIST p, LIST q, LIST r}, value_##op},
+static const operator_line lines[] = {OPERATORS(LINE)};
+enum { NUM_LINES = sizeof lines / sizeof lines[0] };
+
+static cplx line_value(const void *context, const cplx *z, const double *x) {
+  const operator_line *line = context;
+  return line->value(z, x);
+}
+
+/** The operator on a curved path: inputs a + (a - x)^2/4, whose higher coefficients are not zero. */
+static cplx curved_value(const void *context, const cplx *z, const double *x) {
+  const operator_line *line = context;
+  cplx inner[3] = {0};
+  for (int i = 0; i < op_num_inputs(line->op); i++) inner[i] = z[i] + (z[i] - x[i]) * (z[i] - x[i]) / 4;
+  return line->value(inner, x);
+}
+
+/** Program y = op(x_0, x_1, ...), on one point. */
+static pcsim_program *build(const operator_line *line, const double *x, bool curved) {
+  pcsim_program *p = NULL;
+  assert_ok(pcsim_program_create(&p));
+  const int n = op_num_inputs(line->op);
+  const pcsim_space space = pcsim_build_space(p, "points");
+  const pcsim_value all = pcsim_build_input(p, "x", space, n);
+  pcsim_value in[3];
+  for (int i = 0; i < n; i++) {
+    in[i] = pcsim_build_slice(p, all, i, 1);
+    if (!curved) continue;
+    const pcsim_value shift = pcsim_build_binary(p, PCSIM_OP_SUB, in[i], pcsim_build_constant(p, x[i]));
+    const pcsim_value square = pcsim_build_binary(p, PCSIM_OP_MUL, shift, shift);
+    in[i] = pcsim_build_binary(p, PCSIM_OP_ADD, in[i],
+                               pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, 0.25), square));
+  }
+  pcsim_build_output(p, "y", pcsim_build_op(p, line->op, in, n));
+  assert_ok(pcsim_program_status(p));
+  return p;
+}
+
+static const double directions[6][16] = {{1, 0.7, -0.4},  {-0.6, 1, 0.8}, {0.5, -0.9, 1},
+                                         {0.8, 0.3, 0.9}, {1, -0.2, 0.6}, {-0.7, 0.4, 1}};
+
+static void test_table_is_complete(void **state) {
+  (void)state;
+  for (int op = 0; op < PCSIM_NUM_OPS; op++) {
+    int found = 0;
+    for (int i = 0; i < NUM_LINES; i++) found += lines[i].op == (pcsim_op)op;
+    if (found != 1) fail_msg("operator '%s' has %d lines in the table", op_name((pcsim_op)op), found);
+  }
+}
+
+static double worst;
+static const char *worst_at = "";
+/** Relative to the magnitude; remembers the worst. */
+static void compare(const operator_line *line, const char *what, double got, double expected, double size,
+                    double tolerance) {
+  const double error = fabs(got - expected) / fmax(fmax(fabs(expected), size), 1e-15);
+  if (!(error <= tolerance))
+    fail_msg("%s, %s: %.17g, expected %.17g (relative to the magnitude %g: %g > %g)", op_name(line->op), what,
+             got, expected, size, error, tolerance);
+  if (error > worst) {
+    worst = error;
+    worst_at = op_name(line->op);
+  }
+}
+
+static void check_orders(const operator_line *line, const double *x, bool curved) {
+  enum { ORDER = REFERENCE_ORDER };
+  const int n = op_num_inputs(line->op);
+  pcsim_program *p = build(line, x, curved), *jet = NULL;
+  assert_ok(pcsim_transform_jet(p, "x", ORDER, 2, &jet));
+  interpreter it;
+  interpret_begin(&it, jet);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "x", x);
+  interpret_bind(&it, "v_0", directions[0]);
+  interpret_bind(&it, "v_1", directions[1]);
+  interpret_run(&it);
+  double in[3] = {x[0], x[1], x[2]};
+  compare(line, "value", interpret_output(&it, "y")[0], op_value(line->op, in), 0, 1e-15);
+  for (int j = 0; j < 2; j++) {
+    real c[ORDER + 1];
+    double size = 0;
+    reference_taylor(curved ? curved_value : line_value, line, n, x, directions[j], line->reach / 4, c);
+    for (int k = 0; k <= ORDER; k++) {
+      char name[32];
+      snprintf(name, sizeof name, k ? "y_%d_%d" : "y", j, k);
+      size = fmax(size / line->reach, fabs((double)c[k]));
+      compare(line, name, interpret_output(&it, name)[0], (double)c[k], size, 1e-12);
+    }
+  }
+  interpret_end(&it);
+  pcsim_program_destroy(&jet);
+  pcsim_program_destroy(&p);
+}
+
+static void test_orders(void **state) {
+  (void)state;
+  worst = 0;
+  for (int i = 0; i < NUM_LINES; i++)
+    for (int q = 0; q < NUM_POINTS; q++)
+      for (int curved = 0; curved < 2; curved++) check_orders(&lines[i], lines[i].points[q], curved);
+  print_message("orders 1 to 8: worst %.1e (%s)\n", worst, worst_at);
+}
+
+/** Central differences of op_value itself: a witness that shares neither rules nor reference. */
+static void test_differences(void **state) {
+  (void)state;
+  for (int i = 0; i < NUM_LINES; i++)
+    for (int q = 0; q < NUM_POINTS; q++) {
+      const operator_line *line = &lines[i];
+      const double *x = line->points[q];
+      const int n = op_num_inputs(line->op);
+      double h = 1e-5, f[2];
+      /* Where a condition or an equality decides, stepping would change the piece: it stays. */
+      const bool decides = line->op == PCSIM_OP_WHERE || line->op == PCSIM_OP_EQ ||
+                           line->op == PCSIM_OP_AND || line->op == PCSIM_OP_OR || line->op == PCSIM_OP_NOT;
+      if (decides && line->op != PCSIM_OP_WHERE) continue;
+      for (int s = 0; s < 2; s++) {
+        double in[3];
+        for (int j = 0; j < n; j++) in[j] = x[j] + (decides && j == 0 ? 0 : (s ? -h : h) * directions[0][j]);
+        f[s] = op_value(line->op, in);
+      }
+      pcsim_program *p = build(line, x, false), *d = NULL;
+      assert_ok(pcsim_transform_jvp(p, (const char *[]){"x"}, 1, &d));
+      interpreter it;
+      interpret_begin(&it, d);
+      interpret_points(&it, "points", 1);
+      interpret_bind(&it, "x", x);
+      interpret_bind(&it, "d_x", directions[0]);
+      interpret_run(&it);
+      compare(line, "central difference", interpret_output(&it, "d_y")[0], (f[0] - f[1]) / (2 * h),
+              fabs(f[0]) + 1e-3, 1e-6);
+      interpret_end(&it);
+      pcsim_program_destroy(&d);
+      pcsim_program_destroy(&p);
+    }
+}
+
+#include "chain.h"
+
+static void test_pairs(void **state) {
+  (void)state;
+  worst = 0;
+  for (int i = 0; i < NUM_LINES; i++)
+    for (int q = 0; q < NUM_POINTS; q++)
+      for (int first = 0; first < NUM_STEPS; first++)
+        for (int second = 0; second < NUM_STEPS; second++) {
+          const operator_line *line = &lines[i];
+          const step steps[2] = {(step)first, (step)second};
+          char what[64];
+          double size;
+          snprintf(what, sizeof what, "%s of %s", step_names[second], step_names[first]);
+          pcsim_program *p = build(line, line->points[q], true);
+          const int n = op_num_inputs(line->op);
+          const double got = chain_value(p, line->points[q], n, steps, 2, directions);
+          const double expected = chain_reference(curved_value, line, n, line->points[q], line->reach, steps,
+                                                  2, directions, &size);
+          compare(line, what, got, expected, size, 1e-12);
+          pcsim_program_destroy(&p);
+        }
+  print_message("pairs of transforms: worst %.1e (%s)\n", worst, worst_at);
+}
+
+static double slope(pcsim_op op, const double *x, int i, bool reverse) {
+  const operator_line line = {.op = op};
+  const int n = op_num_inputs(op);
+  pcsim_program *p = build(&line, x, false), *d = NULL;
+  const char *wrt[] = {"x"};
+  double unit[3] = {0}, one = 1;
+  unit[i] = 1;
+  if (reverse) assert_ok(pcsim_transform_vjp(p, wrt, 1, &d));
+  else assert_ok(pcsim_transform_jvp(p, wrt, 1, &d));
+  interpreter it;
+  interpret_begin(&it, d);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "x", x);
+  interpret_bind(&it, reverse ? "b_y" : "d_x", reverse ? &one : unit);
+  interpret_run(&it);
+  const double value = interpret_output(&it, reverse ? "b_x" : "d_y")[reverse ? i : 0];
+  interpret_end(&it);
+  (void)n;
+  pcsim_program_destroy(&d);
+  pcsim_program_destroy(&p);
+  return value;
+}
+
+/** What is documented at kinks, forward and reverse. */
+static void test_kinks(void **state) {
+  (void)state;
+  const double tie[2] = {0.5, 0.5}, zero[3] = {0, 0, 0}, where_false[3] = {0, 2, 3};
+  for (int reverse = 0; reverse < 2; reverse++) {
+    assert_close(slope(PCSIM_OP_ABS, zero, 0, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_MIN, tie, 0, reverse), 1, 0);
+    assert_close(slope(PCSIM_OP_MIN, tie, 1, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_MAX, tie, 0, reverse), 1, 0);
+    assert_close(slope(PCSIM_OP_MAX, tie, 1, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_SIGN, zero, 0, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_STEP, zero, 0, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_FLOOR, zero, 0, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_WHERE, where_false, 0, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_WHERE, where_false, 1, reverse), 0, 0);
+    assert_close(slope(PCSIM_OP_WHERE, where_false, 2, reverse), 1, 0);
+    assert_true(isinf(slope(PCSIM_OP_SQRT, zero, 0, reverse)));
+    assert_true(isinf(slope(PCSIM_OP_LOG, zero, 0, reverse)));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_table_is_complete),
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_differences),
+      cmocka_unit_test(test_pairs),
+      cmocka_unit_test(test_kinks),
+  };
+  return cmocka_run_group_tests_name("operators", tests, NULL, NULL);
+}
