@@ -155,9 +155,10 @@ static void check_orders(const operator_line *line, const double *x, bool curved
   double in[3] = {x[0], x[1], x[2]};
   compare(line, "value", interpret_output(&it, "y")[0], op_value(line->op, in), 0, 1e-15);
   for (int j = 0; j < 2; j++) {
-    real c[ORDER + 1];
-    double size = 0;
+    real c[ORDER + 2];
     reference_taylor(curved ? curved_value : line_value, line, n, x, directions[j], line->reach / 4, c);
+    /* The magnitude of a coefficient: no less than what the lower ones and the function itself suggest. */
+    double size = (double)c[ORDER + 1] * line->reach;
     for (int k = 0; k <= ORDER; k++) {
       char name[32];
       snprintf(name, sizeof name, k ? "y_%d_%d" : "y", j, k);

@@ -35,10 +35,12 @@ static inline cplx reference_erf(cplx z) {
 /** A function analytic near its point: z [inputs], at the complex parameter of a line. */
 typedef cplx (*reference_function)(const void *context, const cplx *z, const double *centre);
 
-/** Coefficients 0 .. REFERENCE_ORDER of t -> f(x + t v), x and v [n], circle of radius `radius` in t. */
+/** Coefficients 0 .. REFERENCE_ORDER of t -> f(x + t v), x and v [n], circle of radius `radius` in t; the one
+ * after them is the largest |f| on the circle. */
 static inline void reference_taylor(reference_function f, const void *context, int n, const double *x,
                                     const double *v, double radius, real *coefficients) {
   cplx values[REFERENCE_NODES], z[16];
+  real largest = 0;
   const real turn = 2 * F(acos)((real)-1) / REFERENCE_NODES;
   /* Functions here are real on the real line: the lower half of the circle is the conjugate of the upper one.
    */
@@ -46,6 +48,7 @@ static inline void reference_taylor(reference_function f, const void *context, i
     const cplx t = radius * (F(cos)(turn * i) + reference_i() * F(sin)(turn * i));
     for (int j = 0; j < n; j++) z[j] = x[j] + t * v[j];
     values[i] = f(context, z, x);
+    largest = F(fmax)(largest, F(cabs)(values[i]));
     if (i) values[REFERENCE_NODES - i] = F(conj)(values[i]);
   }
   for (int k = 0; k <= REFERENCE_ORDER; k++) {
@@ -55,6 +58,7 @@ static inline void reference_taylor(reference_function f, const void *context, i
                           reference_i() * F(sin)(turn * (i * k % REFERENCE_NODES)));
     coefficients[k] = F(creal)(sum) / REFERENCE_NODES / F(pow)((real)radius, (real)k);
   }
+  coefficients[REFERENCE_ORDER + 1] = largest;
 }
 
 /** The same, remembered: polarisation asks for the same lines again and again. Radius: a quarter of `reach`.
@@ -66,7 +70,7 @@ static inline const real *reference_line(reference_function f, const void *conte
     reference_function f;
     const void *context;
     double x[16], v[16];
-    real coefficients[REFERENCE_ORDER + 1];
+    real coefficients[REFERENCE_ORDER + 2];
   } memory[ROOM];
   static int used, next;
   for (int i = 0; i < used; i++)
@@ -94,7 +98,7 @@ static inline double reference_mixed(reference_function f, const void *context, 
   real sum = 0, magnitude = 0;
   if (n == 0) {
     const double none[16] = {0};
-    real coefficients[REFERENCE_ORDER + 1];
+    real coefficients[REFERENCE_ORDER + 2];
     reference_taylor(f, context, inputs, x, none, 1, coefficients);
     *size = fabs((double)coefficients[0]);
     return (double)coefficients[0];
@@ -112,7 +116,8 @@ static inline double reference_mixed(reference_function f, const void *context, 
     if (length == 0) continue;
     const real *coefficients = reference_line(f, context, inputs, x, d, reach);
     sum += sign * coefficients[n];
-    magnitude += F(fabs)(coefficients[n]);
+    magnitude += F(fmax)(F(fabs)(coefficients[n]),
+                         coefficients[REFERENCE_ORDER + 1] * F(pow)((real)(length / reach), (real)n));
   }
   /* D^n = n! c_n; twice half the signs. */
   const real over = (real)(1 << (n - 1));
