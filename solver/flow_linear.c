@@ -21,7 +21,6 @@ struct flow_linear {
   Mat tangent, compact; /* compact only without multigrid */
   Vec b, x;
   MatNullSpace null_space;
-  pcsim_status inner; /* failure inside a call-back */
   block_matrix a;
   int64_t *slot; /* [4 ni + nb] entry of each contribution, -1: row of another rank */
   multigrid *mg;
@@ -142,7 +141,7 @@ static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
   PetscCall(VecRestoreArrayRead(x, &v));
   PetscCall(VecRestoreArray(y, &w));
   if (status != PCSIM_OK) {
-    l->inner = status;
+    pcsim_petsc_inner(status);
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "tangent");
   }
   PetscFunctionReturn(0);
@@ -162,7 +161,7 @@ static PetscErrorCode apply_multigrid(PC pc, Vec x, Vec y) {
   PetscCall(VecRestoreArrayRead(x, &v));
   pcsim_status status = multigrid_apply(l->mg, l->mg_b, l->mg_x);
   if (status != PCSIM_OK) {
-    l->inner = status;
+    pcsim_petsc_inner(status);
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "multigrid");
   }
   PetscCall(VecGetArray(y, &w));
@@ -361,9 +360,7 @@ pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, doubl
                                int64_t *iterations, bool *converged) {
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  l->inner = PCSIM_OK;
   const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
-  if (l->inner != PCSIM_OK) return l->inner;
   PCSIM_TRY(blame_options(l, status));
   if (l->petsc[0] && !l->options_seen) PCSIM_TRY(PCSIM_PETSC(name_unused_options(l)));
   *iterations = its;

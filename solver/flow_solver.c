@@ -19,7 +19,7 @@ struct pcsim_flow_solver {
   /* marching state; what set_state restores */
   int64_t step, linear_total;
   double cfl, reference;
-  bool started;
+  bool started, coefficients_known;
   /* age of the preconditioner */
   int64_t built_at, iterations_fresh, iterations_last;
   double built_cfl;
@@ -258,6 +258,7 @@ static pcsim_status start(pcsim_flow_solver *s, residual_norm *norm) {
     PCSIM_TRY(flow_update_coefficients(f));
     PCSIM_TRY(flow_residual(f, s->r));
   }
+  s->coefficients_known = true;
   norm_of(f, s->r, norm);
   if (!s->started) s->reference = norm->total;
   s->started = true;
@@ -369,6 +370,7 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unk
   s->reference = scalars[2];
   s->linear_total = (int64_t)scalars[3];
   s->started = true;
+  s->coefficients_known = false;
   s->built_at = -1;
   return PCSIM_OK;
 }
@@ -392,6 +394,10 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
   const int d = f->dim, m = d + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
   if (!s->velocity) PCSIM_TRY(allocate_fields(s));
+  if (!s->coefficients_known) { /* a state that no run has gone on from yet */
+    residual_norm norm;
+    PCSIM_TRY(start(s, &norm));
+  }
   PCSIM_TRY(flow_update_gradient(f));
   for (int64_t c = 0; c < f->nt; c++) {
     for (int i = 0; i < d; i++) {

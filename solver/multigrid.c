@@ -42,8 +42,7 @@ extern void dgetrs_(const char *trans, const int *n, const int *nrhs, const doub
 
 /* Measured on the cylinder in 2D and 3D and the cavity: aggregates of four with a W cycle need fewest
  * iterations; second-level fill pays in 2D on the finest level, in 3D on the coarse ones only. */
-multigrid_options multigrid_options_default(int dim)
-{
+multigrid_options multigrid_options_default(int dim) {
   return (multigrid_options){.fill = dim == 2 ? 1 : 0,
                              .fill_coarse = 1,
                              .sweeps = 1,

@@ -10,6 +10,7 @@
 extern void openblas_set_num_threads(int n);
 
 static char first_message[512];
+static pcsim_status inner; /* failure of our own inside a call-back of PETSc */
 static bool started_here;
 
 /* Keep the first message of a failure; the frames above it add nothing for the user. */
@@ -25,12 +26,16 @@ static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *func, co
 
 void pcsim_petsc_begin(void) {
   first_message[0] = 0;
+  inner = PCSIM_OK;
   (void)PetscPushErrorHandler(keep_message, NULL);
 }
+
+void pcsim_petsc_inner(pcsim_status status) { inner = status; }
 
 pcsim_status pcsim_petsc_end(int code, const char *file, int line, const char *func) {
   (void)PetscPopErrorHandler();
   if (!code) return PCSIM_OK;
+  if (inner != PCSIM_OK) return pcsim_error_frame(inner, file, line, func);
   const char *text = NULL;
   (void)PetscErrorMessage(code, &text, NULL);
   return pcsim_error_set(code == PETSC_ERR_MEM ? PCSIM_ERR_MEMORY : PCSIM_ERR_LIBRARY, file, line, func,
