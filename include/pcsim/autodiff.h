@@ -173,11 +173,15 @@ pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const c
 
 /* -------------------------------------------------------- compiling and running */
 
-/** What the compiler counts. */
+/** What a program costs. An operator point by point counts one operation a row, be it a sum or a sine; a product and
+ *  its sum count two; an entry of a sparse map counts as if there were one in a row. What is done once for all
+ *  points does not count. */
 typedef struct {
-  int64_t nodes, stages, temporaries;
-  double operations; /**< useful floating-point operations a point (fused multiply-add: 2) */
-  double bytes;      /**< read and written a point, inputs and outputs only */
+  int64_t nodes;
+  int64_t stages;      /**< passes over points: a sum or a map starts a new one, for each space on its own */
+  int64_t temporaries; /**< values at points that are neither read from outside nor put out */
+  double operations;   /**< a point (of its space) */
+  double bytes;        /**< a point, inputs read and outputs written, in double */
 } pcsim_program_cost;
 /** Constant folding, algebraic simplification, common subexpressions, dead code; in place. Results keep their
  *  IEEE meaning with these exceptions: 0 * x is 0 whatever x; x + 0 is x; the sign of a zero is free; whole
