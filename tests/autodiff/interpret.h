@@ -124,7 +124,7 @@ static inline void interpret_products(interpreter *it, const node *n, double *ou
   const pcsim_value a = n->inputs[0], b = n->inputs[1];
   const int depth = n->kind == NODE_DENSE ? it->p->nodes[a].columns : it->p->nodes[a].rows;
   if (n->kind == NODE_OUTER) {
-    const int64_t na = interpret_count(it, a), nb = interpret_count(it, b), terms = na > nb ? na : nb;
+    const int64_t terms = interpret_count(it, it->p->nodes[a].space == PCSIM_NO_SPACE ? b : a);
     for (int64_t i = 0; i < terms; i++)
       for (int r = 0; r < n->rows; r++)
         for (int c = 0; c < n->columns; c++)

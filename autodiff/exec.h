@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec.h  Private to autodiff/: the plan of a program, the kernels and the device table.
+ *
+ *  A plan is a list of stages. A stage is what can be computed for one index space in one pass over tiles of
+ *  points; a value that a later stage or a map needs is stored for the whole space in between, nothing else
+ *  is. Inside a tile a value is [row][point of the tile]; places are counted in rows. */
+#ifndef PCSIM_AUTODIFF_EXEC_H
+#define PCSIM_AUTODIFF_EXEC_H
+
+#include "exec_kernels.h"
+#include "graph.h"
+
+/** Where an operand of an elementwise step is read. */
+typedef enum {
+  AT_TILE,  /**< rows of the tile from `index` */
+  AT_STRIP, /**< strip buffer `index` */
+  AT_SPLAT  /**< one number for all: splat `index` */
+} operand_kind;
+typedef struct {
+  operand_kind kind;
+  int index;
+} operand;
+
+/** One elementwise step on a strip. EXPAND_ROW repeats one row of the tile, EXPAND_COLUMN the numbers of a
+ *  column that is the same for all points. */
+typedef struct {
+  int op; /**< a kernel_op, or one of the two below */
+  pcsim_value node;
+  operand out, in[3];
+} micro;
+enum { MICRO_EXPAND_ROW = NUM_KERNEL_OPS, MICRO_EXPAND_COLUMN };
+
+typedef enum {
+  DO_LOAD,        /**< `a`: source (see `source`), transposed into the tile */
+  DO_FILL,        /**< rows of a value on no space, repeated for all points */
+  DO_ELEMENTWISE, /**< micro steps first .. first + count - 1 */
+  DO_GEMM,        /**< packed weight `a` on `count` values; list: x, y, bias (a value or -1) */
+  DO_OUTER,       /**< accumulator at `out`; list: y, x */
+  DO_SUM,         /**< accumulator at `out`; list: rows summed */
+  DO_ROW_SUM,
+  DO_COPY, /**< parts of a concatenation; list: from, to, rows */
+  DO_USER, /**< list: the inputs as `user_input` */
+  DO_MAP,  /**< `a`, `b`: sources */
+  DO_STORE /**< tile rows at `a` to store `b` */
+} instruction_kind;
+
+/** What one pass over a tile does, in order. */
+typedef struct {
+  instruction_kind kind;
+  pcsim_value node;
+  int rows, columns; /**< of the result (of the outer product) */
+  int out;           /**< first row in the tile, or offset of the accumulator */
+  int a, b, a_row, b_row;
+  int first, count; /**< range in plan.micros or plan.list */
+  int depth;        /**< GEMM: inner length */
+} instruction;
+
+typedef struct {
+  pcsim_space space;
+  int level;
+  int first, count; /**< instructions */
+  int tile_rows;    /**< rows of the arena of a tile */
+  int strips;       /**< strip buffers */
+  int accumulators; /**< numbers a chunk sums */
+  int first_pack, num_packs;
+  int first_splat, num_splats;
+} stage;
+
+/** A weight in the order in which the kernel reads it. */
+typedef struct {
+  pcsim_value weight;
+  bool transposed;
+} pack;
+/** Sum over points: the accumulators of its stage that become the value. */
+typedef struct {
+  pcsim_value node;
+  int stage, offset, count;
+} point_sum;
+
+typedef struct {
+  pcsim_program *program;
+  int tile, lanes, panel; /**< points a tile; points in a vector; rows of a packed panel */
+  int *root, *root_row;   /**< slices and frozen values on a space are rows of another value */
+  int *level;             /**< stage level of a value on a space; level at which one on no space is there */
+  bool *live;
+  int *uses;
+  int *stored; /**< store of a value, -1: none */
+  int *merged; /**< sum of sums: the value whose accumulators it shares, itself when alone, -1: no sum */
+  pcsim_value *merged_leaf; /**< one of the sums over points that a sum of sums consists of */
+  int num_stores;
+  pcsim_value *store_node;
+  int num_levels;
+  int num_stages, num_instructions, num_micros, num_list, num_packs, num_splats, num_reductions, num_uniforms;
+  stage *stages;
+  instruction *instructions;
+  micro *micros;
+  int *list;
+  pack *packs;
+  pcsim_value *splats;
+  point_sum *reductions;
+  pcsim_value *uniforms; /**< values on no space that are computed, by level */
+} plan;
+
+/** Stages and places for kernels with `lanes` and `panel`; tile 0: chosen. */
+pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kernels *kernels,
+                         plan *p) PCSIM_NODISCARD;
+void plan_destroy(plan *p);
+/** A sum over points of a value that is the same at all of them: no pass over points is needed. */
+bool plan_is_count(const pcsim_program *program, pcsim_value v);
+
+/* ------------------------------------------------------------------- threads */
+
+typedef struct thread_pool thread_pool;
+/** Work of `threads` threads, the caller being one. Waiting threads sleep. Caller destroys. */
+pcsim_status pool_create(int threads, thread_pool **pool) PCSIM_NODISCARD;
+void pool_destroy(thread_pool **pool);
+/** work(context, thread) once on each thread; returns when all are done. */
+void pool_run(thread_pool *pool, void (*work)(void *context, int thread), void *context);
+
+/* ----------------------------------------------------------- bound data, run */
+
+/** A map with what is bound to it. The transpose is made when a back operator first needs it. */
+typedef struct {
+  const int32_t *index;  /**< index map: [points of to] */
+  const int64_t *start;  /**< sparse map: [points of to + 1] */
+  const int32_t *column; /**< [start of the end] */
+  const double *weight;  /**< [entries][width]; may be NULL if no weights are needed */
+  bool checked, transposed;
+  int64_t *back_start; /**< [points of from + 1]; owned */
+  int64_t *back_entry; /**< entries of each point of `from`, in ascending order; owned */
+  int32_t *back_row;   /**< the row of each of them; owned */
+} bound_map;
+
+typedef struct exec_device exec_device;
+
+struct pcsim_executor {
+  plan plan;
+  const exec_kernels *kernels;
+  const exec_kernels *kernels_double; /**< for values on no space */
+  const exec_device *device;
+  void *device_data;
+  int threads;
+  bool single;
+  int64_t *points;       /**< [spaces], -1: not given */
+  const double **inputs; /**< [names] */
+  double **outputs;      /**< [outputs] */
+  bound_map *maps;       /**< [maps] */
+  double **uniform; /**< [nodes] values on no space [rows][columns], padded to whole vectors; else NULL */
+  double *uniform_block; /**< owned memory of all of them */
+  double **stores;       /**< [stores][points][rows] */
+  int64_t *store_room;
+};
+
+/** A back end. `run` finds everything bound, checked and stored by the common part. */
+struct exec_device {
+  const char *name, *help;
+  pcsim_status (*create)(pcsim_executor *executor);
+  pcsim_status (*run)(pcsim_executor *executor, bool check);
+  void (*destroy)(pcsim_executor *executor);
+};
+extern const exec_device exec_cpu;
+
+/** Compute the values on no space of one level. */
+pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) PCSIM_NODISCARD;
+/** "value 12 (mul)" */
+void exec_describe(const pcsim_program *program, pcsim_value v, char *text, size_t size);
+/** "inf", "-inf" or "nan" (whose sign means nothing) */
+const char *exec_bad_name(double value);
+/** Source of a map or load: [points][rows] of the root of v, which is an input or stored. */
+const double *exec_source(const pcsim_executor *x, pcsim_value root);
+/** The tile operation of DO_MAP: `out` is [row][tile] in double. */
+void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile, double *out);
+pcsim_status exec_maps_prepare(pcsim_executor *x) PCSIM_NODISCARD;
+void exec_map_release(bound_map *map);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_cpu.c  The CPU: passes over tiles of points by a few threads.
+ *
+ *  Tiles are dealt out in chunks that depend on the number of points only. Sums over points are kept by
+ *  chunk and added up in pairs, so that the result does not depend on who ran which chunk. */
+#include "exec.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MAX_CHUNKS = 32, STRIP = 256, SPLAT_BYTES = 64 };
+
+/** The first value that is not finite. */
+typedef struct {
+  bool found;
+  int64_t point;
+  pcsim_value node;
+  int row;
+  double value;
+} fault;
+
+/** What a thread works in. */
+typedef struct {
+  char *tile, *strips;
+  double *scratch;
+  const void **in;
+  void **out;
+  const double **bias;
+} desk;
+
+typedef struct {
+  thread_pool *pool;
+  desk *desks;
+  char *packed;
+  size_t *pack_place; /**< bytes into `packed` */
+  char *splats;
+  double *partial; /**< [MAX_CHUNKS][accumulators] */
+  fault faults[MAX_CHUNKS];
+  /* The pass that runs. */
+  pcsim_executor *x;
+  const stage *s;
+  bool check;
+  int64_t points, tiles, chunk_tiles;
+  int chunks;
+  atomic_int next;
+} cpu;
+
+static size_t real_size(const pcsim_executor *x) { return x->single ? sizeof(float) : sizeof(double); }
+
+/* --------------------------------------------------------------------- set-up */
+
+static pcsim_status create_desks(pcsim_executor *x, cpu *c) {
+  const plan *p = &x->plan;
+  size_t rows = 1, strips = 1, scratch = 1, pointers = 1;
+  for (int i = 0; i < p->num_stages; i++) {
+    if ((size_t)p->stages[i].tile_rows > rows) rows = (size_t)p->stages[i].tile_rows;
+    if ((size_t)p->stages[i].strips > strips) strips = (size_t)p->stages[i].strips;
+  }
+  for (int i = 0; i < p->num_instructions; i++) {
+    const instruction *step = &p->instructions[i];
+    if (step->kind != DO_ELEMENTWISE && (size_t)step->count > pointers) pointers = (size_t)step->count;
+    const size_t need = step->kind == DO_MAP    ? (size_t)step->rows
+                        : step->kind == DO_USER ? (size_t)step->rows * (size_t)(step->count + 1)
+                                                : 0;
+    if (need > scratch) scratch = need;
+  }
+  const size_t tile = (size_t)p->tile, strip = tile > STRIP ? tile : STRIP;
+  PCSIM_TRY(pcsim_alloc((size_t)x->threads, sizeof *c->desks, &c->desks));
+  for (int i = 0; i < x->threads; i++) {
+    desk *d = &c->desks[i];
+    PCSIM_TRY(pcsim_alloc(rows * tile, real_size(x), &d->tile));
+    PCSIM_TRY(pcsim_alloc(strips * strip, real_size(x), &d->strips));
+    PCSIM_TRY(pcsim_alloc(scratch * tile, sizeof *d->scratch, &d->scratch));
+    PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->in, &d->in));
+    PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->out, &d->out));
+    PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->bias, &d->bias));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status create_shared(pcsim_executor *x, cpu *c) {
+  const plan *p = &x->plan;
+  PCSIM_TRY(pcsim_alloc((size_t)p->num_packs, sizeof *c->pack_place, &c->pack_place));
+  size_t bytes = 0, accumulators = 0;
+  for (int i = 0; i < p->num_packs; i++) {
+    const node *w = &p->program->nodes[p->packs[i].weight];
+    const size_t m = (size_t)(p->packs[i].transposed ? w->columns : w->rows);
+    const size_t k = (size_t)(p->packs[i].transposed ? w->rows : w->columns), panel = (size_t)p->panel;
+    c->pack_place[i] = bytes;
+    bytes += ((m + panel - 1) / panel * panel * k * real_size(x) + 63) / 64 * 64;
+  }
+  for (int i = 0; i < p->num_stages; i++)
+    if ((size_t)p->stages[i].accumulators > accumulators) accumulators = (size_t)p->stages[i].accumulators;
+  PCSIM_TRY(pcsim_alloc(bytes, 1, &c->packed));
+  PCSIM_TRY(pcsim_alloc((size_t)p->num_splats * SPLAT_BYTES, 1, &c->splats));
+  PCSIM_TRY(pcsim_alloc(accumulators * MAX_CHUNKS, sizeof *c->partial, &c->partial));
+  return pool_create(x->threads, &c->pool);
+}
+
+static pcsim_status cpu_create(pcsim_executor *x) {
+  cpu *c = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *c, &c));
+  x->device_data = c;
+  c->x = x;
+  PCSIM_TRY(create_desks(x, c));
+  return create_shared(x, c);
+}
+
+static void cpu_destroy(pcsim_executor *x) {
+  cpu *c = x->device_data;
+  pool_destroy(&c->pool);
+  for (int i = 0; c->desks && i < x->threads; i++) {
+    pcsim_free(&c->desks[i].tile);
+    pcsim_free(&c->desks[i].strips);
+    pcsim_free(&c->desks[i].scratch);
+    pcsim_free(&c->desks[i].in);
+    pcsim_free(&c->desks[i].out);
+    pcsim_free(&c->desks[i].bias);
+  }
+  pcsim_free(&c->desks);
+  pcsim_free(&c->packed);
+  pcsim_free(&c->pack_place);
+  pcsim_free(&c->splats);
+  pcsim_free(&c->partial);
+  pcsim_free(&x->device_data);
+}
+
+/* ------------------------------------------------------------------ one tile */
+
+/** A tile on its way: first point, points, whose desk. */
+typedef struct {
+  const cpu *c;
+  const pcsim_executor *x;
+  desk *d;
+  int64_t first;
+  int n, tile;
+  size_t row_bytes;
+  double *sums;
+  fault *fault; /**< NULL: nothing is checked */
+} pass;
+
+static void *row_at(const pass *t, int row) { return t->d->tile + (size_t)row * t->row_bytes; }
+
+/** Look at rows x tile numbers; points past the end do not count. */
+static void check_rows(const pass *t, pcsim_value v, int first_row, int rows, const char *data) {
+  if (!t->fault || t->fault->found) return;
+  for (int r = 0; r < rows; r++) {
+    const char *row = data + (size_t)r * t->row_bytes;
+    const int64_t bad = t->x->kernels->find_bad(t->n, row);
+    if (bad < 0) continue;
+    const double value = t->x->single ? (double)((const float *)row)[bad] : ((const double *)row)[bad];
+    *t->fault = (fault){true, t->first + bad, v, first_row + r, value};
+    return;
+  }
+}
+
+static void expand_row(const pass *t, const char *row, int rows, char *out) {
+  for (int r = 0; r < rows; r++) memcpy(out + (size_t)r * t->row_bytes, row, t->row_bytes);
+}
+
+static void run_elementwise(const pass *t, const instruction *step) {
+  const plan *p = &t->x->plan;
+  const exec_kernels *k = t->x->kernels;
+  const int per = t->tile < STRIP ? STRIP / t->tile : 1;
+  const size_t strip_bytes = (size_t)(t->tile > STRIP ? t->tile : STRIP) * real_size(t->x);
+  for (int row = 0; row < step->rows; row += per) {
+    const int rows = step->rows - row < per ? step->rows - row : per;
+    for (int i = step->first; i < step->first + step->count; i++) {
+      const micro *m = &p->micros[i];
+      const char *in[3];
+      int64_t walk[3];
+      char *out = m->out.kind == AT_TILE ? row_at(t, m->out.index + row)
+                                         : t->d->strips + (size_t)m->out.index * strip_bytes;
+      if (m->op == MICRO_EXPAND_ROW) {
+        expand_row(t, row_at(t, m->in[0].index), rows, out);
+        continue;
+      }
+      if (m->op == MICRO_EXPAND_COLUMN) {
+        for (int r = 0; r < rows; r++)
+          k->fill(t->tile, t->x->uniform[m->node][row + r], out + (size_t)r * t->row_bytes);
+        continue;
+      }
+      for (int j = 0; j < 3; j++) {
+        const operand *o = &m->in[j];
+        in[j] = o->kind == AT_SPLAT  ? t->c->splats + (size_t)o->index * SPLAT_BYTES
+                : o->index < 0       ? NULL
+                : o->kind == AT_TILE ? row_at(t, o->index + row)
+                                     : t->d->strips + (size_t)o->index * strip_bytes;
+        walk[j] = o->kind != AT_SPLAT;
+      }
+      k->elementwise[m->op]((int64_t)rows * t->tile, out, in[0], walk[0], in[1], walk[1], in[2], walk[2]);
+      check_rows(t, m->node, row, rows, out);
+    }
+  }
+}
+
+static void run_gemm(const pass *t, const instruction *step) {
+  const int *list = t->x->plan.list + step->first;
+  for (int i = 0; i < step->count; i++) {
+    t->d->in[i] = row_at(t, list[4 * i]);
+    t->d->out[i] = row_at(t, list[4 * i + 1]);
+    t->d->bias[i] = list[4 * i + 2] < 0 ? NULL : t->x->uniform[list[4 * i + 2]];
+  }
+  t->x->kernels->gemm(step->rows, step->depth, t->c->packed + t->c->pack_place[step->a], step->count,
+                      t->d->in, t->d->out, t->d->bias, t->tile);
+  for (int i = 0; i < step->count; i++) check_rows(t, list[4 * i + 3], 0, step->rows, t->d->out[i]);
+}
+
+/** What stands past the last point must not count in sums. */
+static void clear_end(const pass *t, int row, int rows) {
+  const size_t size = real_size(t->x), keep = (size_t)t->n * size;
+  for (int r = 0; r < rows && t->n < t->tile; r++)
+    memset((char *)row_at(t, row + r) + keep, 0, t->row_bytes - keep);
+}
+
+static void run_sums(const pass *t, const instruction *step) {
+  const int *list = t->x->plan.list + step->first;
+  double *sums = t->sums + step->out;
+  if (step->kind == DO_SUM) {
+    for (int i = 0; i < step->count; i++) {
+      clear_end(t, list[i], step->rows);
+      t->x->kernels->sum(step->rows, row_at(t, list[i]), t->tile, sums);
+    }
+    return;
+  }
+  for (int i = 0; i < step->count; i++) {
+    clear_end(t, list[2 * i], step->rows);
+    clear_end(t, list[2 * i + 1], step->columns);
+    t->d->out[i] = row_at(t, list[2 * i]);
+    t->d->in[i] = row_at(t, list[2 * i + 1]);
+  }
+  t->x->kernels->outer(step->rows, step->columns, step->count, (const void *const *)t->d->out, t->d->in,
+                       t->tile, sums);
+}
+
+static void to_doubles(const pass *t, const void *in, size_t n, double *out) {
+  if (!t->x->single) {
+    memcpy(out, in, n * sizeof *out);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) out[i] = (double)((const float *)in)[i];
+}
+
+static void from_doubles(const pass *t, const double *in, size_t n, void *out) {
+  if (!t->x->single) {
+    memcpy(out, in, n * sizeof *in);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)in[i];
+}
+
+static void run_user(const pass *t, const instruction *step) {
+  const plan *p = &t->x->plan;
+  const pcsim_user_op *op = &p->program->user_ops[p->program->nodes[step->node].index];
+  const size_t count = (size_t)step->rows * (size_t)t->tile, tile = (size_t)t->tile;
+  double *out = t->d->scratch + (size_t)step->count * count;
+  for (int i = 0; i < step->count; i++) {
+    const int row = p->list[step->first + 2 * i], rows = p->list[step->first + 2 * i + 1];
+    double *in = t->d->scratch + (size_t)i * count;
+    t->d->in[i] = in;
+    for (int r = 0; r < step->rows; r++)
+      to_doubles(t, row_at(t, row + (rows == 1 ? 0 : r)), tile, in + (size_t)r * tile);
+  }
+  op->value(op->context, (int64_t)count, (const double *const *)t->d->in, out);
+  from_doubles(t, out, count, row_at(t, step->out));
+}
+
+static void run_copy(const pass *t, const instruction *step) {
+  const int *list = t->x->plan.list + step->first;
+  int row = step->out;
+  for (int i = 0; i < step->count; i++) {
+    memcpy(row_at(t, row), row_at(t, list[2 * i]), (size_t)list[2 * i + 1] * t->row_bytes);
+    row += list[2 * i + 1];
+  }
+}
+
+static void run_map(const pass *t, const instruction *step) {
+  double *out = t->x->single ? t->d->scratch : row_at(t, step->out);
+  exec_map(t->x, step, t->first, t->n, t->tile, out);
+  if (t->x->single) from_doubles(t, out, (size_t)step->rows * (size_t)t->tile, row_at(t, step->out));
+}
+
+static void run_store(const pass *t, const instruction *step) {
+  double *base = step->b >= 0 ? t->x->stores[step->b] : t->x->outputs[-1 - step->b];
+  if (base) t->x->kernels->store(step->rows, t->n, row_at(t, step->a), t->tile, base + t->first * step->rows);
+}
+
+static void run_step(const pass *t, const instruction *step) {
+  const exec_kernels *k = t->x->kernels;
+  switch (step->kind) {
+  case DO_LOAD:
+    k->load(step->rows, t->n, exec_source(t->x, step->a) + t->first * step->rows, step->rows, t->tile,
+            row_at(t, step->out));
+    break;
+  case DO_FILL:
+    for (int r = 0; r < step->rows; r++)
+      k->fill(t->tile, t->x->uniform[step->a][r], row_at(t, step->out + r));
+    break;
+  case DO_ELEMENTWISE:
+    run_elementwise(t, step);
+    return;
+  case DO_GEMM:
+    run_gemm(t, step);
+    return;
+  case DO_OUTER:
+  case DO_SUM:
+    run_sums(t, step);
+    return;
+  case DO_ROW_SUM:
+    k->row_sum(step->depth, row_at(t, step->a), t->tile, row_at(t, step->out));
+    break;
+  case DO_COPY:
+    run_copy(t, step);
+    break;
+  case DO_USER:
+    run_user(t, step);
+    break;
+  case DO_MAP:
+    run_map(t, step);
+    break;
+  case DO_STORE:
+    run_store(t, step);
+    return;
+  }
+  check_rows(t, step->node, 0, step->rows, row_at(t, step->out));
+}
+
+/* ------------------------------------------------------------------- one pass */
+
+static void run_chunk(cpu *c, int chunk, desk *d) {
+  const pcsim_executor *x = c->x;
+  const stage *s = c->s;
+  double *sums = s->accumulators ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
+  for (int i = 0; i < s->accumulators; i++) sums[i] = 0;
+  pass t = {.c = c,
+            .x = x,
+            .d = d,
+            .tile = x->plan.tile,
+            .row_bytes = (size_t)x->plan.tile * real_size(x),
+            .sums = sums,
+            .fault = c->check ? &c->faults[chunk] : NULL};
+  int64_t end = (chunk + 1) * c->chunk_tiles;
+  if (end > c->tiles) end = c->tiles;
+  for (int64_t i = chunk * c->chunk_tiles; i < end; i++) {
+    t.first = i * t.tile;
+    t.n = c->points - t.first < t.tile ? (int)(c->points - t.first) : t.tile;
+    for (int j = 0; j < s->count; j++) run_step(&t, &x->plan.instructions[s->first + j]);
+    if (t.fault && t.fault->found) return;
+  }
+}
+
+static void run_chunks(void *context, int thread) {
+  cpu *c = context;
+  int chunk;
+  while ((chunk = atomic_fetch_add(&c->next, 1)) < c->chunks) run_chunk(c, chunk, &c->desks[thread]);
+}
+
+/** Packed weights and repeated numbers that this stage is the first to use. */
+static void prepare_stage(cpu *c, const stage *s) {
+  const pcsim_executor *x = c->x;
+  const plan *p = &x->plan;
+  for (int i = s->first_pack; i < s->first_pack + s->num_packs; i++) {
+    const node *w = &p->program->nodes[p->packs[i].weight];
+    const bool transposed = p->packs[i].transposed;
+    x->kernels->pack(transposed ? w->columns : w->rows, transposed ? w->rows : w->columns,
+                     x->uniform[p->packs[i].weight], transposed, c->packed + c->pack_place[i]);
+  }
+  for (int i = s->first_splat; i < s->first_splat + s->num_splats; i++)
+    x->kernels->fill(x->kernels->lanes, x->uniform[p->splats[i]][0], c->splats + (size_t)i * SPLAT_BYTES);
+}
+
+/** Chunks in pairs, pairs of pairs, ...; the result stands in the first. */
+static void combine(cpu *c, const stage *s) {
+  const size_t n = (size_t)s->accumulators;
+  if (!n) return;
+  for (size_t j = 0; j < n && !c->chunks; j++) c->partial[j] = 0;
+  for (int step = 1; step < c->chunks; step *= 2)
+    for (int i = 0; i + step < c->chunks; i += 2 * step) {
+      double *a = c->partial + (size_t)i * n;
+      const double *b = c->partial + (size_t)(i + step) * n;
+      for (size_t j = 0; j < n; j++) a[j] += b[j];
+    }
+}
+
+static pcsim_status report(const cpu *c) {
+  const pcsim_program *g = c->x->plan.program;
+  for (int i = 0; i < c->chunks; i++) {
+    const fault *f = &c->faults[i];
+    if (!f->found) continue;
+    char text[128];
+    exec_describe(g, f->node, text, sizeof text);
+    PCSIM_FAIL(PCSIM_ERR_CASE, "%s is %s at point %lld of '%s' (row %d)", text, exec_bad_name(f->value),
+               (long long)f->point, g->spaces[c->s->space], f->row);
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status run_stage(cpu *c, int number) {
+  const plan *p = &c->x->plan;
+  const stage *s = c->s = &p->stages[number];
+  prepare_stage(c, s);
+  c->points = c->x->points[s->space];
+  c->tiles = (c->points + p->tile - 1) / p->tile;
+  c->chunk_tiles = (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
+  c->chunks = c->tiles ? (int)((c->tiles + c->chunk_tiles - 1) / c->chunk_tiles) : 0;
+  atomic_store(&c->next, 0);
+  memset(c->faults, 0, sizeof c->faults);
+  if (c->chunks) pool_run(c->pool, run_chunks, c);
+  if (c->check) PCSIM_TRY(report(c));
+  combine(c, s);
+  for (int i = 0; i < p->num_reductions; i++) {
+    const point_sum *r = &p->reductions[i];
+    if (r->stage == number)
+      memcpy(c->x->uniform[r->node], c->partial + r->offset, (size_t)r->count * sizeof(double));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status cpu_run(pcsim_executor *x, bool check) {
+  cpu *c = x->device_data;
+  const plan *p = &x->plan;
+  c->check = check;
+  for (int level = 0, i = 0; level < p->num_levels; level++) {
+    PCSIM_TRY(exec_uniforms(x, level, check));
+    for (; i < p->num_stages && p->stages[i].level == level; i++) PCSIM_TRY(run_stage(c, i));
+  }
+  return PCSIM_OK;
+}
+
+const exec_device exec_cpu = {
+    .name = "cpu",
+    .help = "vector units of this processor, a few threads",
+    .create = cpu_create,
+    .run = cpu_run,
+    .destroy = cpu_destroy,
+};

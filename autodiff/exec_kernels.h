@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_kernels.h  Private: the vector kernels, compiled for several instruction sets in both
+ * precisions. */
+#ifndef PCSIM_AUTODIFF_EXEC_KERNELS_H
+#define PCSIM_AUTODIFF_EXEC_KERNELS_H
+
+#include <pcsim/autodiff.h>
+
+/** Elementwise kernels: the operators (same numbers as pcsim_op), then those that only the planner makes. */
+enum {
+  KERNEL_COPY = PCSIM_NUM_OPS,
+  KERNEL_FMA,  /**< a b + c */
+  KERNEL_FMS,  /**< a b - c */
+  KERNEL_FNMA, /**< c - a b */
+  NUM_KERNEL_OPS
+};
+
+/** Operands are arrays of the kernels' number type; a step of 0 repeats the first vector, 1 walks. `n` counts
+ *  numbers and is a multiple of `lanes`. */
+typedef void elementwise_kernel(int64_t n, void *out, const void *a, int64_t step_a, const void *b,
+                                int64_t step_b, const void *c, int64_t step_c);
+
+typedef struct {
+  const char *instructions; /**< "portable", "avx2", "avx512" */
+  bool single;
+  int lanes; /**< numbers in a vector */
+  int panel; /**< rows of a packed panel */
+  elementwise_kernel *elementwise[NUM_KERNEL_OPS];
+  /** Pack W [m][k] (or W^T of W [k][m]) into panels [m / panel][k][panel], zeros below. */
+  void (*pack)(int m, int k, const double *weight, bool transposed, void *packed);
+  /** y = W x (+ bias) for `count` values of `tile` points: x[i] is [k][tile], y[i] [m][tile], bias[i] [m] or
+   * NULL. */
+  void (*gemm)(int m, int k, const void *packed, int count, const void *const *x, void *const *y,
+               const double *const *bias, int tile);
+  /** sum [m][n] += sum over i and points of y[i] x[i]^T; y[i] [m][tile], x[i] [n][tile]. */
+  void (*outer)(int m, int n, int count, const void *const *y, const void *const *x, int tile, double *sum);
+  /** sum [m] += sum over points of a [m][tile]. */
+  void (*sum)(int m, const void *a, int tile, double *sum);
+  /** out [tile] = sum over rows of a [m][tile]. */
+  void (*row_sum)(int m, const void *a, int tile, void *out);
+  /** out [rows][tile] = in [n points][rows]; points past n repeat the last. */
+  void (*load)(int rows, int n, const double *in, int stride, int tile, void *out);
+  /** out [n points][rows] = in [rows][tile]. */
+  void (*store)(int rows, int n, const void *in, int tile, double *out);
+  /** out [n] = value */
+  void (*fill)(int64_t n, double value, void *out);
+  /** First of n numbers that is not finite, or -1. */
+  int64_t (*find_bad)(int64_t n, const void *a);
+} exec_kernels;
+
+/** The best set that this processor has, or the one named ("portable", "avx2", "avx512"); NULL: unknown here.
+ */
+const exec_kernels *exec_kernels_get(const char *instructions, bool single);
+extern const exec_kernels exec_portable_double, exec_portable_single;
+#if defined(__x86_64__)
+extern const exec_kernels exec_avx2_double, exec_avx2_single, exec_avx512_double, exec_avx512_single;
+#endif
+
+#endif

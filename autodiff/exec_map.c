@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_map.c  Maps between spaces: checks, transposes, and their values on a tile of points.
+ *
+ *  Back operators (scatter-add, transposed sparse, segment put) run over the points they write, by the
+ *  transpose of the map: sums have one order, whatever the number of threads. */
+#include "exec.h"
+
+#include <string.h>
+
+void exec_map_release(bound_map *map) {
+  pcsim_free(&map->back_start);
+  pcsim_free(&map->back_entry);
+  pcsim_free(&map->back_row);
+  map->transposed = false;
+}
+
+static pcsim_status check_columns(const pcsim_program *g, const graph_map *m, const int32_t *column,
+                                  int64_t n, int64_t limit) {
+  for (int64_t i = 0; i < n; i++)
+    PCSIM_CHECK(column[i] >= 0 && column[i] < limit, PCSIM_ERR_ARG,
+                "map '%s': entry %lld is %d, '%s' has %lld points", m->name, (long long)i, column[i],
+                g->spaces[m->from], (long long)limit);
+  return PCSIM_OK;
+}
+
+static pcsim_status check_map(const pcsim_executor *x, int number, bool weights) {
+  const pcsim_program *g = x->plan.program;
+  const graph_map *m = &g->maps[number];
+  const bound_map *b = &x->maps[number];
+  const int64_t to = x->points[m->to], from = x->points[m->from];
+  if (m->width == 0) {
+    PCSIM_CHECK(b->index || to == 0, PCSIM_ERR_ARG, "map '%s' is not bound", m->name);
+    return check_columns(g, m, b->index, to, from);
+  }
+  PCSIM_CHECK(b->start, PCSIM_ERR_ARG, "map '%s' is not bound", m->name);
+  PCSIM_CHECK(b->start[0] == 0, PCSIM_ERR_ARG, "map '%s': row 0 starts at %lld, expected 0", m->name,
+              (long long)b->start[0]);
+  for (int64_t i = 0; i < to; i++)
+    PCSIM_CHECK(b->start[i] <= b->start[i + 1], PCSIM_ERR_ARG,
+                "map '%s': row %lld ends at %lld before its start %lld", m->name, (long long)i,
+                (long long)b->start[i + 1], (long long)b->start[i]);
+  PCSIM_CHECK(b->start[to] == 0 || b->column, PCSIM_ERR_ARG, "map '%s' has no columns", m->name);
+  PCSIM_CHECK(b->start[to] == 0 || b->weight || !weights, PCSIM_ERR_ARG, "map '%s' has no weights", m->name);
+  return check_columns(g, m, b->column, b->start[to], from);
+}
+
+/** Counting sort of the entries by the point they name. */
+static pcsim_status transpose_map(pcsim_executor *x, int number) {
+  const graph_map *m = &x->plan.program->maps[number];
+  bound_map *b = &x->maps[number];
+  const int64_t to = x->points[m->to], from = x->points[m->from];
+  const int64_t entries = m->width ? b->start[to] : to;
+  const int32_t *column = m->width ? b->column : b->index;
+  exec_map_release(b);
+  PCSIM_TRY(pcsim_alloc((size_t)from + 2, sizeof *b->back_start, &b->back_start));
+  PCSIM_TRY(pcsim_alloc((size_t)entries, sizeof *b->back_entry, &b->back_entry));
+  PCSIM_TRY(pcsim_alloc((size_t)entries, sizeof *b->back_row, &b->back_row));
+  /* Shifted by two, so that after filling, start[j] is where j begins. */
+  for (int64_t e = 0; e < entries; e++) b->back_start[column[e] + 2]++;
+  for (int64_t j = 2; j <= from + 1; j++) b->back_start[j] += b->back_start[j - 1];
+  for (int64_t row = 0; row < to; row++) {
+    const int64_t first = m->width ? b->start[row] : row, end = m->width ? b->start[row + 1] : row + 1;
+    for (int64_t e = first; e < end; e++) {
+      const int64_t at = b->back_start[column[e] + 1]++;
+      b->back_entry[at] = e;
+      b->back_row[at] = (int32_t)row;
+    }
+  }
+  b->transposed = true;
+  return PCSIM_OK;
+}
+
+pcsim_status exec_maps_prepare(pcsim_executor *x) {
+  const pcsim_program *g = x->plan.program;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    const node *n = &g->nodes[v];
+    if (!x->plan.live[v] || n->kind < NODE_GATHER || n->kind > NODE_SEGMENT_PUT) continue;
+    bound_map *b = &x->maps[n->index];
+    const bool weights = n->kind == NODE_SPARSE || n->kind == NODE_SPARSE_TRANSPOSED;
+    const bool back =
+        n->kind == NODE_SCATTER_ADD || n->kind == NODE_SPARSE_TRANSPOSED || n->kind == NODE_SEGMENT_PUT;
+    const graph_map *m = &g->maps[n->index];
+    PCSIM_CHECK(x->points[m->to] >= 0 && x->points[m->from] >= 0, PCSIM_ERR_ARG,
+                "map '%s': the numbers of points of '%s' and '%s' are not both given", m->name,
+                g->spaces[m->to], g->spaces[m->from]);
+    if (!b->checked || (weights && !b->weight)) PCSIM_TRY(check_map(x, n->index, weights));
+    b->checked = true;
+    if (back && !b->transposed) PCSIM_TRY(transpose_map(x, n->index));
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------- values on a tile */
+
+typedef struct {
+  const double *at; /**< first row of point 0 */
+  int64_t stride;   /**< numbers a point */
+} source;
+
+static source source_of(const pcsim_executor *x, pcsim_value root, int row) {
+  const double *data = exec_source(x, root);
+  return (source){data ? data + row : NULL, x->plan.program->nodes[root].rows};
+}
+
+static void gather(const bound_map *b, source a, int rows, int64_t first, int n, int tile, double *out) {
+  for (int p = 0; p < n; p++) {
+    const double *in = a.at + b->index[first + p] * a.stride;
+    for (int r = 0; r < rows; r++) out[(size_t)r * (size_t)tile + (size_t)p] = in[r];
+  }
+}
+
+static void scatter_add(const bound_map *b, source a, int rows, int64_t first, int n, int tile, double *out) {
+  for (int p = 0; p < n; p++)
+    for (int r = 0; r < rows; r++) {
+      double sum = 0;
+      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
+        sum += a.at[b->back_row[i] * a.stride + r];
+      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
+    }
+}
+
+static void sparse(const bound_map *b, source a, int rows, int width, int64_t first, int n, int tile,
+                   double *out) {
+  for (int p = 0; p < n; p++)
+    for (int row = 0; row < rows; row++) {
+      const int r = row / width, w = row % width;
+      double sum = 0;
+      for (int64_t e = b->start[first + p]; e < b->start[first + p + 1]; e++)
+        sum += b->weight[e * width + w] * a.at[b->column[e] * a.stride + r];
+      out[(size_t)row * (size_t)tile + (size_t)p] = sum;
+    }
+}
+
+static void sparse_transposed(const bound_map *b, source a, int rows, int width, int64_t first, int n,
+                              int tile, double *out) {
+  for (int p = 0; p < n; p++)
+    for (int r = 0; r < rows; r++) {
+      double sum = 0;
+      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
+        for (int w = 0; w < width; w++)
+          sum += b->weight[b->back_entry[i] * width + w] * a.at[b->back_row[i] * a.stride + r * width + w];
+      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
+    }
+}
+
+/** First entry of a row that attains the extremum of row r of `a`; -1: the row is empty. */
+static int64_t extremum(const bound_map *b, source a, int64_t row, int r, bool max) {
+  int64_t best = -1;
+  double value = 0;
+  for (int64_t e = b->start[row]; e < b->start[row + 1]; e++) {
+    const double v = a.at[b->column[e] * a.stride + r];
+    if (best >= 0 && !(max ? v > value : v < value)) continue;
+    best = e;
+    value = v;
+  }
+  return best;
+}
+
+static void segment(const bound_map *b, source a, source chosen, int rows, bool max, int64_t first, int n,
+                    int tile, double *out) {
+  for (int p = 0; p < n; p++)
+    for (int r = 0; r < rows; r++) {
+      const int64_t e = extremum(b, chosen, first + p, r, max);
+      out[(size_t)r * (size_t)tile + (size_t)p] = e < 0 ? 0 : a.at[b->column[e] * a.stride + r];
+    }
+}
+
+static void segment_put(const bound_map *b, source y, source chosen, int rows, bool max, int64_t first, int n,
+                        int tile, double *out) {
+  for (int p = 0; p < n; p++)
+    for (int r = 0; r < rows; r++) {
+      double sum = 0;
+      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
+        if (extremum(b, chosen, b->back_row[i], r, max) == b->back_entry[i])
+          sum += y.at[b->back_row[i] * y.stride + r];
+      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
+    }
+}
+
+void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile, double *out) {
+  const node *v = &x->plan.program->nodes[step->node];
+  const bound_map *b = &x->maps[v->index];
+  const int width = x->plan.program->maps[v->index].width;
+  const source a = source_of(x, step->a, step->a_row);
+  switch (v->kind) {
+  case NODE_GATHER:
+    gather(b, a, v->rows, first, n, tile, out);
+    break;
+  case NODE_SCATTER_ADD:
+    scatter_add(b, a, v->rows, first, n, tile, out);
+    break;
+  case NODE_SPARSE:
+    sparse(b, a, v->rows, width, first, n, tile, out);
+    break;
+  case NODE_SPARSE_TRANSPOSED:
+    sparse_transposed(b, a, v->rows, width, first, n, tile, out);
+    break;
+  case NODE_SEGMENT_MIN:
+  case NODE_SEGMENT_MAX:
+    segment(b, a, a, v->rows, v->kind == NODE_SEGMENT_MAX, first, n, tile, out);
+    break;
+  case NODE_SEGMENT_PICK:
+    segment(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out);
+    break;
+  default: /* SEGMENT_PUT */
+    segment_put(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out);
+  }
+  for (int r = 0; r < v->rows; r++)
+    for (int p = n; p < tile; p++)
+      out[(size_t)r * (size_t)tile + (size_t)p] = out[(size_t)r * (size_t)tile + (size_t)n - 1];
+}

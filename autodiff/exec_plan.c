@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_plan.c  Levels: which pass over the points computes a value, and what is kept between passes.
+ */
+#include "exec_plan.h"
+
+#include <stdlib.h>
+
+bool plan_is_count(const pcsim_program *program, pcsim_value v) {
+  const node *n = &program->nodes[v];
+  if (n->kind != NODE_SUM) return false;
+  const node *in = &program->nodes[n->inputs[0]];
+  return in->kind == NODE_BROADCAST && program->nodes[in->inputs[0]].space == PCSIM_NO_SPACE;
+}
+
+bool plan_is_reduction(const pcsim_program *program, pcsim_value v) {
+  const node *n = &program->nodes[v];
+  if (n->kind == NODE_SUM) return !plan_is_count(program, v);
+  if (n->kind != NODE_OUTER) return false;
+  return program->nodes[n->inputs[0]].space != PCSIM_NO_SPACE ||
+         program->nodes[n->inputs[1]].space != PCSIM_NO_SPACE;
+}
+
+bool plan_is_map(node_kind kind) { return kind >= NODE_GATHER && kind <= NODE_SEGMENT_PUT; }
+
+/** Is a value on a space only rows of another one? */
+static bool is_alias(const pcsim_program *program, const node *n) {
+  if (n->space == PCSIM_NO_SPACE) return false;
+  if (n->kind == NODE_SLICE || n->kind == NODE_FROZEN) return true;
+  const node *in = n->kind == NODE_BROADCAST ? &program->nodes[n->inputs[0]] : NULL;
+  return in && in->space == n->space && in->rows == n->rows;
+}
+
+/** The value that a sum over points of equal numbers is made of, else the input. */
+static pcsim_value true_input(const pcsim_program *program, pcsim_value v, int i) {
+  const pcsim_value in = program->nodes[v].inputs[i];
+  return plan_is_count(program, v) ? program->nodes[in].inputs[0] : in;
+}
+
+static void mark_live(plan *p) {
+  const pcsim_program *g = p->program;
+  for (int i = 0; i < g->num_outputs; i++) {
+    p->live[g->outputs[i].value] = true;
+    p->uses[g->outputs[i].value]++;
+  }
+  for (pcsim_value v = g->num_nodes - 1; v >= 0; v--) {
+    if (!p->live[v]) continue;
+    for (int i = 0; i < g->nodes[v].num_inputs; i++) {
+      const pcsim_value in = true_input(g, v, i);
+      p->live[in] = true;
+      p->uses[in]++;
+    }
+  }
+}
+
+static void find_roots(plan *p) {
+  const pcsim_program *g = p->program;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    const node *n = &g->nodes[v];
+    p->root[v] = v;
+    p->root_row[v] = 0;
+    if (!is_alias(g, n)) continue;
+    p->root[v] = p->root[n->inputs[0]];
+    p->root_row[v] = p->root_row[n->inputs[0]] + (n->kind == NODE_SLICE ? n->first : 0);
+  }
+}
+
+static void find_levels(plan *p) {
+  const pcsim_program *g = p->program;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    if (!p->live[v]) continue;
+    const node *n = &g->nodes[v];
+    int level = 0;
+    for (int i = 0; i < n->num_inputs; i++) {
+      const pcsim_value in = true_input(g, v, i), root = p->root[in];
+      const bool given = g->nodes[root].kind == NODE_INPUT;
+      const int at = p->level[root] + (plan_is_map(n->kind) && !given);
+      if (at > level) level = at;
+    }
+    if (plan_is_reduction(g, v)) level++;
+    p->level[v] = p->root[v] != v ? p->level[p->root[v]] : level;
+    if (p->level[v] >= p->num_levels) p->num_levels = p->level[v] + 1;
+  }
+}
+
+/** Space over which a reduction sums. */
+pcsim_space plan_reduction_space(const pcsim_program *program, pcsim_value v) {
+  const node *n = &program->nodes[v];
+  for (int i = 0; i < n->num_inputs; i++)
+    if (program->nodes[n->inputs[i]].space != PCSIM_NO_SPACE) return program->nodes[n->inputs[i]].space;
+  return PCSIM_NO_SPACE;
+}
+
+/** A sum of sums over points has one accumulator: outer products of all channels of a jet, say. `merged`
+ *  of a member names the sum it is part of. */
+static void merge_sums(plan *p) {
+  const pcsim_program *g = p->program;
+  pcsim_value *kind_of = p->merged_leaf;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    p->merged[v] = kind_of[v] = -1;
+    if (!p->live[v]) continue;
+    const node *n = &g->nodes[v];
+    if (plan_is_reduction(g, v)) {
+      p->merged[v] = kind_of[v] = v;
+      continue;
+    }
+    if (n->kind != NODE_OP || n->op != PCSIM_OP_ADD || n->space != PCSIM_NO_SPACE) continue;
+    const pcsim_value a = n->inputs[0], b = n->inputs[1], la = kind_of[a], lb = kind_of[b];
+    if (la < 0 || lb < 0 || a == b || p->uses[a] != 1 || p->uses[b] != 1) continue;
+    const node *na = &g->nodes[la], *nb = &g->nodes[lb];
+    if (na->kind != nb->kind || na->rows != nb->rows || na->columns != nb->columns ||
+        p->level[la] != p->level[lb] || plan_reduction_space(g, la) != plan_reduction_space(g, lb))
+      continue;
+    p->merged[a] = p->merged[b] = p->merged[v] = v;
+    kind_of[v] = la;
+  }
+  /* Inputs stand before their uses: one pass from the end leads every member to the last sum. */
+  for (pcsim_value v = g->num_nodes - 1; v >= 0; v--)
+    if (p->merged[v] >= 0) p->merged[v] = p->merged[p->merged[v]];
+}
+
+static void keep(plan *p, pcsim_value root) {
+  if (p->program->nodes[root].kind == NODE_INPUT || p->stored[root] >= 0) return;
+  p->stored[root] = p->num_stores;
+  p->store_node[p->num_stores++] = root;
+}
+
+/** Values that a map or a later pass reads. */
+static void find_stored(plan *p) {
+  const pcsim_program *g = p->program;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) p->stored[v] = -1;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    const node *n = &g->nodes[v];
+    const bool reduction = plan_is_reduction(g, v);
+    if (!p->live[v] || p->root[v] != v || plan_is_count(g, v) || (n->space == PCSIM_NO_SPACE && !reduction))
+      continue;
+    const int pass = p->level[v] - reduction;
+    for (int i = 0; i < n->num_inputs; i++) {
+      const pcsim_value root = p->root[n->inputs[i]];
+      if (g->nodes[root].space == PCSIM_NO_SPACE) continue;
+      if (plan_is_map(n->kind) || pass > p->level[root]) keep(p, root);
+    }
+  }
+}
+
+/** Values on no space that are computed from others on none, in the order of the passes. */
+static void list_uniforms(plan *p) {
+  const pcsim_program *g = p->program;
+  for (int level = 0; level < p->num_levels; level++)
+    for (pcsim_value v = 0; v < g->num_nodes; v++) {
+      const node *n = &g->nodes[v];
+      if (!p->live[v] || n->space != PCSIM_NO_SPACE || p->level[v] != level || p->merged[v] >= 0) continue;
+      if (n->kind == NODE_INPUT || n->kind == NODE_PARAMETER || n->kind == NODE_CONSTANT) continue;
+      p->uniforms[p->num_uniforms++] = v;
+    }
+}
+
+static pcsim_status allocate(plan *p) {
+  const size_t n = (size_t)p->program->num_nodes;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->root, &p->root));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->root_row, &p->root_row));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->level, &p->level));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->live, &p->live));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->uses, &p->uses));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->stored, &p->stored));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->merged, &p->merged));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->merged_leaf, &p->merged_leaf));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->store_node, &p->store_node));
+  return pcsim_alloc(n, sizeof *p->uniforms, &p->uniforms);
+}
+
+/** Points a tile: what lives at a time should stay in the second cache; 24 is a multiple of most vectors and
+ *  of the three columns of the matrix kernel, and no power of two, whose rows would fall on the same lines.
+ */
+static void choose_tile(plan *p, int tile, const exec_kernels *kernels) {
+  p->lanes = kernels->lanes;
+  p->panel = kernels->panel;
+  int rows = 1;
+  for (int i = 0; i < p->num_stages; i++)
+    if (p->stages[i].tile_rows > rows) rows = p->stages[i].tile_rows;
+  if (tile <= 0) {
+    const int64_t room = 384 * 1024 / (kernels->single ? 4 : 8);
+    tile = kernels->single ? 192 : 96;
+    while (tile > 24 && (int64_t)tile * rows > room) tile /= 2;
+  }
+  const int unit = p->lanes > 8 ? p->lanes : 8;
+  p->tile = (tile + unit - 1) / unit * unit;
+}
+
+static pcsim_status make(plan *p, const pcsim_program *program, int tile, const exec_kernels *kernels) {
+  PCSIM_TRY(pcsim_program_status(program));
+  PCSIM_TRY(pcsim_program_copy(program, &p->program));
+  PCSIM_TRY(allocate(p));
+  mark_live(p);
+  find_roots(p);
+  find_levels(p);
+  merge_sums(p);
+  find_stored(p);
+  list_uniforms(p);
+  PCSIM_TRY(plan_stages(p));
+  choose_tile(p, tile, kernels);
+  return PCSIM_OK;
+}
+
+pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kernels *kernels, plan *p) {
+  *p = (plan){0};
+  pcsim_status status = make(p, program, tile, kernels);
+  if (status == PCSIM_OK) return PCSIM_OK;
+  plan_destroy(p);
+  return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
+}
+
+void plan_destroy(plan *p) {
+  pcsim_program_destroy(&p->program);
+  pcsim_free(&p->root);
+  pcsim_free(&p->root_row);
+  pcsim_free(&p->level);
+  pcsim_free(&p->live);
+  pcsim_free(&p->uses);
+  pcsim_free(&p->stored);
+  pcsim_free(&p->merged);
+  pcsim_free(&p->merged_leaf);
+  pcsim_free(&p->store_node);
+  pcsim_free(&p->uniforms);
+  pcsim_free(&p->stages);
+  pcsim_free(&p->instructions);
+  pcsim_free(&p->micros);
+  pcsim_free(&p->list);
+  pcsim_free(&p->packs);
+  pcsim_free(&p->splats);
+  pcsim_free(&p->reductions);
+}

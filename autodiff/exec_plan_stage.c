@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_plan_stage.c  Instructions of one pass over the points.
+ *
+ *  The values of a pass are put into phases: elementwise values with the same rows that follow each other
+ *  share one, everything else opens a new one. Dense products of one weight in the same phase become one
+ *  product with more columns (the channels of a jet), elementwise values one strip-wise group. */
+#include "exec_plan.h"
+
+#include <stdlib.h>
+
+/** A place in a buffer, until buffers have places. */
+typedef struct {
+  int buffer, row;
+} reference;
+
+typedef struct {
+  int phase, kind; /**< order of execution; kind: rows of elementwise values, negative for others */
+  pcsim_value node;
+} item;
+
+/** Column or row that a group has expanded to a strip. */
+typedef struct {
+  pcsim_value value;
+  int strip;
+} expanded;
+
+typedef struct {
+  plan *p;
+  const pcsim_program *g;
+  stage *s;
+  int level;
+  item *items;
+  int num_items;
+  int *phase, *group; /**< [nodes]; group -1: not computed in this stage */
+  bool *outside;      /**< read outside its group */
+  bool *folded;       /**< product that a sum takes in */
+  int *buffer;        /**< [nodes] tile buffer of a root, -1 */
+  int *strip;         /**< [nodes] strip of a value within its group */
+  tile_buffer *buffers;
+  int num_buffers;
+  reference *references;
+  int num_references, first_open; /**< references of the instruction being made */
+  expanded *expansions;
+  int num_expansions;
+  tile_buffer *strips; /**< strips of the group being made; one row each, steps are micro steps */
+  int num_strips;
+} builder;
+
+/** Grow an array so that it holds one more; capacities are powers of two. */
+static pcsim_status room(int count, size_t size, void *ptr) {
+  if (count & (count - 1)) return PCSIM_OK;
+  return pcsim_realloc(count ? 2 * (size_t)count : 1, size, ptr);
+}
+
+static bool is_elementwise(const node *n) { return n->kind == NODE_OP || n->kind == NODE_BROADCAST; }
+
+static bool in_stage(const builder *b, pcsim_value root) {
+  const node *n = &b->g->nodes[root];
+  return n->space == b->s->space && n->kind != NODE_INPUT && b->p->level[root] == b->level;
+}
+
+/* ----------------------------------------------------------------- references */
+
+static pcsim_status new_buffer(builder *b, int rows, int *number) {
+  PCSIM_TRY(room(b->num_buffers, sizeof *b->buffers, &b->buffers));
+  *number = b->num_buffers++;
+  b->buffers[*number] = (tile_buffer){.rows = rows, .from = -1, .to = -1};
+  return PCSIM_OK;
+}
+
+static pcsim_status refer(builder *b, int buffer, int row, int *number) {
+  PCSIM_TRY(room(b->num_references, sizeof *b->references, &b->references));
+  b->references[b->num_references] = (reference){buffer, row};
+  *number = b->num_references++;
+  return PCSIM_OK;
+}
+
+static pcsim_status add_list(plan *p, int entry) {
+  PCSIM_TRY(room(p->num_list, sizeof *p->list, &p->list));
+  p->list[p->num_list++] = entry;
+  return PCSIM_OK;
+}
+
+/** Append an instruction; the buffers referred to since `first` live at least until it. */
+static pcsim_status append(builder *b, instruction step, int first) {
+  plan *p = b->p;
+  PCSIM_TRY(room(p->num_instructions, sizeof *p->instructions, &p->instructions));
+  const int at = b->s->count++;
+  for (int i = first; i < b->num_references; i++) {
+    tile_buffer *t = &b->buffers[b->references[i].buffer];
+    if (t->from < 0) t->from = at;
+    if (t->to < at) t->to = at;
+  }
+  p->instructions[p->num_instructions++] = step;
+  return PCSIM_OK;
+}
+
+/** Make sure that the root of v is in the tile: computed, or loaded or filled now. `loads` first, so that the
+ *  references of the instruction being made stay together: called before any of them is made. */
+static pcsim_status bring(builder *b, pcsim_value v) {
+  const pcsim_value root = b->p->root[v];
+  const node *n = &b->g->nodes[root];
+  if (b->buffer[root] >= 0 || (in_stage(b, root) && b->group[root] >= 0)) return PCSIM_OK;
+  PCSIM_TRY(new_buffer(b, n->rows, &b->buffer[root]));
+  const int first = b->num_references;
+  int out = -1;
+  PCSIM_TRY(refer(b, b->buffer[root], 0, &out));
+  return append(b,
+                (instruction){.kind = n->space == PCSIM_NO_SPACE ? DO_FILL : DO_LOAD,
+                              .node = root,
+                              .rows = n->rows,
+                              .out = out,
+                              .a = root},
+                first);
+}
+
+/** Reference to the rows of v in the tile. */
+static pcsim_status refer_value(builder *b, pcsim_value v, int *number) {
+  const pcsim_value root = b->p->root[v];
+  return refer(b, b->buffer[root], b->p->root_row[v], number);
+}
+
+static pcsim_status define(builder *b, pcsim_value v, int *out) {
+  PCSIM_TRY(new_buffer(b, b->g->nodes[v].rows, &b->buffer[v]));
+  return refer(b, b->buffer[v], 0, out);
+}
+
+/* --------------------------------------------------------------------- stores */
+
+/** Instructions that carry v, just computed, to its store and to outputs. */
+static pcsim_status store_value(builder *b, pcsim_value v) {
+  const plan *p = b->p;
+  const pcsim_program *g = b->g;
+  for (int i = -1; i < g->num_outputs; i++) {
+    const pcsim_value out = i < 0 ? v : g->outputs[i].value;
+    if (i < 0 ? p->stored[v] < 0 : p->root[out] != v) continue;
+    const int first = b->num_references;
+    int at = -1;
+    PCSIM_TRY(refer_value(b, out, &at));
+    PCSIM_TRY(append(b,
+                     (instruction){.kind = DO_STORE,
+                                   .node = out,
+                                   .rows = g->nodes[out].rows,
+                                   .a = at,
+                                   .b = i < 0 ? p->stored[v] : -1 - i},
+                     first));
+  }
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------- elementwise */
+
+static pcsim_status find_splat(plan *p, pcsim_value v, int *number) {
+  for (*number = 0; *number < p->num_splats; ++*number)
+    if (p->splats[*number] == v) return PCSIM_OK;
+  PCSIM_TRY(room(p->num_splats, sizeof *p->splats, &p->splats));
+  p->splats[p->num_splats++] = v;
+  return PCSIM_OK;
+}
+
+static pcsim_status add_micro(builder *b, micro m) {
+  plan *p = b->p;
+  PCSIM_TRY(room(p->num_micros, sizeof *p->micros, &p->micros));
+  p->micros[p->num_micros++] = m;
+  return PCSIM_OK;
+}
+
+static pcsim_status new_strip(builder *b, int *number) {
+  PCSIM_TRY(room(b->num_strips, sizeof *b->strips, &b->strips));
+  *number = b->num_strips++;
+  b->strips[*number] = (tile_buffer){.rows = 1, .from = -1, .to = -1};
+  return PCSIM_OK;
+}
+
+/** Strip with one row repeated, or with the numbers of a column. */
+static pcsim_status expand(builder *b, pcsim_value v, operand *at) {
+  const bool column = b->g->nodes[v].space == PCSIM_NO_SPACE;
+  for (int i = 0; i < b->num_expansions; i++)
+    if (b->expansions[i].value == v) {
+      *at = (operand){AT_STRIP, b->expansions[i].strip};
+      return PCSIM_OK;
+    }
+  PCSIM_TRY(room(b->num_expansions, sizeof *b->expansions, &b->expansions));
+  micro m = {.op = column ? MICRO_EXPAND_COLUMN : MICRO_EXPAND_ROW,
+             .node = v,
+             .in = {{AT_TILE, -1}, {AT_TILE, -1}, {AT_TILE, -1}}};
+  int strip = -1;
+  PCSIM_TRY(new_strip(b, &strip));
+  m.out = *at = (operand){AT_STRIP, strip};
+  if (!column) PCSIM_TRY(refer_value(b, v, &m.in[0].index));
+  b->expansions[b->num_expansions++] = (expanded){v, strip};
+  return add_micro(b, m);
+}
+
+static pcsim_status find_operand(builder *b, pcsim_value v, int rows, int group, operand *at) {
+  const node *n = &b->g->nodes[v];
+  const pcsim_value root = b->p->root[v];
+  if (n->space == PCSIM_NO_SPACE && n->rows * n->columns == 1) {
+    at->kind = AT_SPLAT;
+    return find_splat(b->p, v, &at->index);
+  }
+  if (n->space == PCSIM_NO_SPACE || n->rows != rows) return expand(b, v, at);
+  if (b->group[root] == group && !b->outside[root]) {
+    *at = (operand){AT_STRIP, b->strip[root]};
+    return PCSIM_OK;
+  }
+  at->kind = AT_TILE;
+  return refer_value(b, v, &at->index);
+}
+
+/** A product within the group that only v reads can be taken in by it. */
+static bool can_fold(const builder *b, pcsim_value v, pcsim_value in) {
+  const node *n = &b->g->nodes[in];
+  return n->kind == NODE_OP && n->op == PCSIM_OP_MUL && b->group[in] == b->group[v] && !b->outside[in] &&
+         b->p->uses[in] == 1 && n->rows == b->g->nodes[v].rows;
+}
+
+/** Kernel and inputs of an elementwise value. */
+static int choose_kernel(const builder *b, pcsim_value v, pcsim_value in[3]) {
+  const node *n = &b->g->nodes[v];
+  for (int i = 0; i < n->num_inputs && i < 3; i++) in[i] = n->inputs[i];
+  if (n->kind == NODE_BROADCAST) return KERNEL_COPY;
+  if (n->op != PCSIM_OP_ADD && n->op != PCSIM_OP_SUB) return n->op;
+  for (int i = 0; i < 2; i++) {
+    const pcsim_value product = n->inputs[i];
+    if (product < 0 || !b->folded[product] || !can_fold(b, v, product)) continue;
+    in[2] = n->inputs[1 - i];
+    in[0] = b->g->nodes[product].inputs[0];
+    in[1] = b->g->nodes[product].inputs[1];
+    return n->op == PCSIM_OP_ADD ? KERNEL_FMA : i == 0 ? KERNEL_FMS : KERNEL_FNMA;
+  }
+  return n->op;
+}
+
+static int kernel_inputs(const node *n, int kernel) {
+  return kernel > KERNEL_COPY ? 3 : kernel == KERNEL_COPY ? 1 : n->num_inputs;
+}
+
+static void mark_folded(builder *b, const item *items, int n) {
+  for (int i = 0; i < n; i++) {
+    const node *v = &b->g->nodes[items[i].node];
+    if (v->kind != NODE_OP || (v->op != PCSIM_OP_ADD && v->op != PCSIM_OP_SUB) || b->folded[items[i].node])
+      continue;
+    for (int j = 0; j < 2; j++)
+      if (can_fold(b, items[i].node, v->inputs[j])) {
+        b->folded[v->inputs[j]] = true;
+        break;
+      }
+  }
+}
+
+/** Strip buffers by liveness: a strip is free after the last step that reads it. */
+static pcsim_status place_strips(builder *b, int first) {
+  plan *p = b->p;
+  const int n = p->num_micros - first;
+  for (int i = 0; i < n; i++) {
+    const micro *m = &p->micros[first + i];
+    for (int j = -1; j < 3; j++) {
+      const operand *o = j < 0 ? &m->out : &m->in[j];
+      if (o->kind != AT_STRIP || o->index < 0) continue;
+      if (b->strips[o->index].from < 0) b->strips[o->index].from = i;
+      b->strips[o->index].to = i;
+    }
+  }
+  int rows;
+  PCSIM_TRY(plan_place(b->strips, b->num_strips, n, &rows));
+  if (rows > b->s->strips) b->s->strips = rows;
+  for (int i = 0; i < n; i++) {
+    micro *m = &p->micros[first + i];
+    if (m->out.kind == AT_STRIP) m->out.index = b->strips[m->out.index].place;
+    for (int j = 0; j < 3; j++)
+      if (m->in[j].kind == AT_STRIP && m->in[j].index >= 0) m->in[j].index = b->strips[m->in[j].index].place;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status emit_elementwise(builder *b, const item *items, int n) {
+  plan *p = b->p;
+  const int rows = b->g->nodes[items[0].node].rows, group = b->group[items[0].node];
+  for (int i = 0; i < n; i++) {
+    const node *v = &b->g->nodes[items[i].node];
+    for (int j = 0; j < v->num_inputs; j++)
+      if (b->g->nodes[v->inputs[j]].space != PCSIM_NO_SPACE) PCSIM_TRY(bring(b, v->inputs[j]));
+  }
+  mark_folded(b, items, n);
+  const int first = p->num_micros, first_reference = b->num_references;
+  b->num_expansions = b->num_strips = 0;
+  for (int i = 0; i < n; i++) {
+    const pcsim_value v = items[i].node;
+    if (b->folded[v]) continue;
+    pcsim_value in[3] = {-1, -1, -1};
+    micro m = {
+        .op = choose_kernel(b, v, in), .node = v, .in = {{AT_STRIP, -1}, {AT_STRIP, -1}, {AT_STRIP, -1}}};
+    for (int j = 0; j < kernel_inputs(&b->g->nodes[v], m.op); j++)
+      PCSIM_TRY(find_operand(b, in[j], rows, group, &m.in[j]));
+    if (b->outside[v]) {
+      m.out.kind = AT_TILE;
+      PCSIM_TRY(define(b, v, &m.out.index));
+    } else {
+      m.out.kind = AT_STRIP;
+      PCSIM_TRY(new_strip(b, &b->strip[v]));
+      m.out.index = b->strip[v];
+    }
+    PCSIM_TRY(add_micro(b, m));
+  }
+  PCSIM_TRY(place_strips(b, first));
+  PCSIM_TRY(append(b,
+                   (instruction){.kind = DO_ELEMENTWISE,
+                                 .node = items[0].node,
+                                 .rows = rows,
+                                 .first = first,
+                                 .count = p->num_micros - first},
+                   first_reference));
+  for (int i = 0; i < n; i++)
+    if (b->outside[items[i].node]) PCSIM_TRY(store_value(b, items[i].node));
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------------- dense */
+
+static pcsim_status find_pack(plan *p, pcsim_value weight, bool transposed, int *number) {
+  for (*number = 0; *number < p->num_packs; ++*number)
+    if (p->packs[*number].weight == weight && p->packs[*number].transposed == transposed) return PCSIM_OK;
+  PCSIM_TRY(room(p->num_packs, sizeof *p->packs, &p->packs));
+  p->packs[p->num_packs++] = (pack){weight, transposed};
+  return PCSIM_OK;
+}
+
+static pcsim_status emit_gemm(builder *b, const item *items, int n) {
+  plan *p = b->p;
+  const node *v = &b->g->nodes[items[0].node];
+  for (int i = 0; i < n; i++) PCSIM_TRY(bring(b, b->g->nodes[items[i].node].inputs[1]));
+  instruction step = {.kind = DO_GEMM,
+                      .node = items[0].node,
+                      .rows = v->rows,
+                      .first = p->num_list,
+                      .count = n,
+                      .depth = b->g->nodes[v->inputs[1]].rows};
+  PCSIM_TRY(find_pack(p, v->inputs[0], v->kind == NODE_DENSE_TRANSPOSED, &step.a));
+  const int first_reference = b->num_references;
+  for (int i = 0; i < n; i++) {
+    const node *d = &b->g->nodes[items[i].node];
+    int x = -1, y = -1;
+    PCSIM_TRY(refer_value(b, d->inputs[1], &x));
+    PCSIM_TRY(define(b, items[i].node, &y));
+    PCSIM_TRY(add_list(p, x));
+    PCSIM_TRY(add_list(p, y));
+    PCSIM_TRY(add_list(p, d->num_inputs > 2 ? d->inputs[2] : -1));
+    PCSIM_TRY(add_list(p, items[i].node));
+  }
+  PCSIM_TRY(append(b, step, first_reference));
+  for (int i = 0; i < n; i++) PCSIM_TRY(store_value(b, items[i].node));
+  return PCSIM_OK;
+}
+
+/** All members of a sum of sums over points. */
+static pcsim_status emit_reduction(builder *b, const item *items, int n) {
+  plan *p = b->p;
+  const pcsim_value owner = p->merged[items[0].node];
+  const node *v = &b->g->nodes[items[0].node];
+  const int per = v->kind == NODE_OUTER ? 2 : 1;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < per; j++) PCSIM_TRY(bring(b, b->g->nodes[items[i].node].inputs[j]));
+  instruction step = {.kind = per == 2 ? DO_OUTER : DO_SUM,
+                      .node = owner,
+                      .rows = v->rows,
+                      .columns = v->columns,
+                      .out = b->s->accumulators,
+                      .first = p->num_list,
+                      .count = n};
+  const int first_reference = b->num_references;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < per; j++) {
+      int at = -1;
+      PCSIM_TRY(refer_value(b, b->g->nodes[items[i].node].inputs[j], &at));
+      PCSIM_TRY(add_list(p, at));
+    }
+  PCSIM_TRY(room(p->num_reductions, sizeof *p->reductions, &p->reductions));
+  p->reductions[p->num_reductions++] =
+      (point_sum){owner, p->num_stages, b->s->accumulators, v->rows * v->columns};
+  /* Each sum begins a cache line of its own. */
+  b->s->accumulators += (v->rows * v->columns + 7) / 8 * 8;
+  return append(b, step, first_reference);
+}
+
+/* --------------------------------------------------------------------- others */
+
+static pcsim_status emit_other(builder *b, pcsim_value v) {
+  plan *p = b->p;
+  const node *n = &b->g->nodes[v];
+  const bool map = plan_is_map(n->kind);
+  for (int i = 0; i < n->num_inputs && !map; i++) PCSIM_TRY(bring(b, n->inputs[i]));
+  instruction step = {.node = v, .rows = n->rows, .first = p->num_list, .count = n->num_inputs};
+  const int first_reference = b->num_references;
+  PCSIM_TRY(define(b, v, &step.out));
+  if (map) {
+    step.kind = DO_MAP;
+    step.a = p->root[n->inputs[0]];
+    step.a_row = p->root_row[n->inputs[0]];
+    if (n->num_inputs > 1) {
+      step.b = p->root[n->inputs[1]];
+      step.b_row = p->root_row[n->inputs[1]];
+    }
+  } else if (n->kind == NODE_ROW_SUM) {
+    step.kind = DO_ROW_SUM;
+    step.depth = b->g->nodes[n->inputs[0]].rows;
+    PCSIM_TRY(refer_value(b, n->inputs[0], &step.a));
+  } else if (n->kind == NODE_CONCAT || n->kind == NODE_USER) {
+    step.kind = n->kind == NODE_CONCAT ? DO_COPY : DO_USER;
+    for (int i = 0; i < n->num_inputs; i++) {
+      int at = -1;
+      PCSIM_TRY(refer_value(b, n->inputs[i], &at));
+      PCSIM_TRY(add_list(p, at));
+      PCSIM_TRY(add_list(p, b->g->nodes[n->inputs[i]].rows));
+    }
+  } else
+    PCSIM_FAIL(PCSIM_ERR_INTERNAL, "value %d: a '%s' on a space cannot be run", v, node_kind_name(n->kind));
+  PCSIM_TRY(append(b, step, first_reference));
+  return store_value(b, v);
+}
+
+/* --------------------------------------------------------------------- phases */
+
+static int item_kind(const builder *b, pcsim_value v) {
+  const node *n = &b->g->nodes[v];
+  if (is_elementwise(n)) return n->rows;
+  if (n->kind == NODE_DENSE || n->kind == NODE_DENSE_TRANSPOSED)
+    return -2 - 2 * n->inputs[0] - (n->kind == NODE_DENSE);
+  return -1;
+}
+
+static int find_phase(const builder *b, pcsim_value v) {
+  const node *n = &b->g->nodes[v];
+  int phase = 0;
+  for (int i = 0; i < n->num_inputs; i++) {
+    const pcsim_value root = b->p->root[n->inputs[i]];
+    if (plan_is_map(n->kind) || !in_stage(b, root) || b->group[root] < 0) continue;
+    const node *r = &b->g->nodes[root];
+    const bool together = is_elementwise(n) && is_elementwise(r) && n->rows == r->rows &&
+                          b->g->nodes[n->inputs[i]].rows == n->rows;
+    const int after = b->phase[root] + !together;
+    if (after > phase) phase = after;
+  }
+  return phase;
+}
+
+static int compare_items(const void *a, const void *b) {
+  const item *x = a, *y = b;
+  if (x->phase != y->phase) return x->phase < y->phase ? -1 : 1;
+  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+  return (x->node > y->node) - (x->node < y->node);
+}
+
+/** Values to compute in this stage, sums over points among them, in the order of execution. */
+static pcsim_status list_items(builder *b) {
+  const plan *p = b->p;
+  const pcsim_program *g = b->g;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    b->group[v] = b->buffer[v] = b->strip[v] = -1;
+    b->outside[v] = b->folded[v] = false;
+  }
+  b->num_items = 0;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    if (!p->live[v] || p->root[v] != v) continue;
+    const bool reduction = plan_is_reduction(g, v);
+    if (reduction ? plan_reduction_space(g, v) != b->s->space || p->level[v] - 1 != b->level
+                  : !in_stage(b, v))
+      continue;
+    /* A sum's phase is that of its last member: set below. */
+    b->phase[v] = find_phase(b, v);
+    if (!reduction) b->group[v] = 0;
+    b->items[b->num_items++] = (item){b->phase[v], reduction ? INT32_MIN + p->merged[v] : item_kind(b, v), v};
+  }
+  for (int i = 0; i < b->num_items; i++)
+    for (int j = 0; j < b->num_items && b->items[i].kind < INT32_MIN / 2; j++)
+      if (b->items[j].kind == b->items[i].kind && b->items[j].phase > b->items[i].phase)
+        b->items[i].phase = b->items[j].phase;
+  qsort(b->items, (size_t)b->num_items, sizeof *b->items, compare_items);
+  return PCSIM_OK;
+}
+
+static int group_end(const builder *b, int i) {
+  int end = i + 1;
+  if (b->items[i].kind == -1) return end;
+  while (end < b->num_items && b->items[end].phase == b->items[i].phase &&
+         b->items[end].kind == b->items[i].kind)
+    end++;
+  return end;
+}
+
+/** Number the groups and find the values that are read outside theirs. */
+static void find_groups(builder *b) {
+  const plan *p = b->p;
+  const pcsim_program *g = b->g;
+  int groups = 0;
+  for (int i = 0; i < b->num_items; groups++) {
+    const int end = group_end(b, i);
+    for (; i < end; i++)
+      if (b->items[i].kind >= INT32_MIN / 2) b->group[b->items[i].node] = groups;
+  }
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    if (!p->live[v]) continue;
+    if (p->stored[v] >= 0) b->outside[v] = true;
+    if (p->root[v] != v || plan_is_count(g, v)) continue;
+    for (int i = 0; i < g->nodes[v].num_inputs; i++) {
+      const pcsim_value root = p->root[g->nodes[v].inputs[i]];
+      if (b->group[v] < 0 || b->group[root] != b->group[v]) b->outside[root] = true;
+    }
+  }
+  for (int i = 0; i < g->num_outputs; i++) b->outside[p->root[g->outputs[i].value]] = true;
+}
+
+/* --------------------------------------------------------------------- stages */
+
+static void resolve(const builder *b, int *number) {
+  if (*number < 0) return;
+  const reference r = b->references[*number];
+  *number = b->buffers[r.buffer].place + r.row;
+}
+
+/** References become rows of the arena. */
+static void resolve_all(builder *b) {
+  plan *p = b->p;
+  for (int i = 0; i < b->s->count; i++) {
+    instruction *step = &p->instructions[b->s->first + i];
+    if (step->kind != DO_ELEMENTWISE && step->kind != DO_GEMM && step->kind != DO_OUTER &&
+        step->kind != DO_SUM && step->kind != DO_STORE)
+      resolve(b, &step->out);
+    if (step->kind == DO_STORE || step->kind == DO_ROW_SUM) resolve(b, &step->a);
+    if (step->kind == DO_ELEMENTWISE)
+      for (int j = step->first; j < step->first + step->count; j++)
+        for (int k = -1; k < 3; k++) {
+          operand *o = k < 0 ? &p->micros[j].out : &p->micros[j].in[k];
+          if (o->kind == AT_TILE) resolve(b, &o->index);
+        }
+    for (int j = 0; j < step->count; j++) {
+      if (step->kind == DO_GEMM) {
+        resolve(b, &p->list[step->first + 4 * j]);
+        resolve(b, &p->list[step->first + 4 * j + 1]);
+      }
+      if (step->kind == DO_OUTER) {
+        resolve(b, &p->list[step->first + 2 * j]);
+        resolve(b, &p->list[step->first + 2 * j + 1]);
+      }
+      if (step->kind == DO_SUM) resolve(b, &p->list[step->first + j]);
+      if (step->kind == DO_COPY || step->kind == DO_USER) resolve(b, &p->list[step->first + 2 * j]);
+    }
+  }
+}
+
+static pcsim_status emit_items(builder *b) {
+  for (int i = 0; i < b->num_items;) {
+    const int end = group_end(b, i), kind = b->items[i].kind;
+    if (kind < INT32_MIN / 2) PCSIM_TRY(emit_reduction(b, b->items + i, end - i));
+    else if (kind > 0) PCSIM_TRY(emit_elementwise(b, b->items + i, end - i));
+    else if (kind < -1) PCSIM_TRY(emit_gemm(b, b->items + i, end - i));
+    else PCSIM_TRY(emit_other(b, b->items[i].node));
+    i = end;
+  }
+  return PCSIM_OK;
+}
+
+/** Inputs that are outputs, perhaps cut: carried over in the first pass of their space. */
+static pcsim_status emit_inputs(builder *b) {
+  const pcsim_program *g = b->g;
+  for (pcsim_value v = 0; v < g->num_nodes && b->level == 0; v++) {
+    if (g->nodes[v].kind != NODE_INPUT || g->nodes[v].space != b->s->space) continue;
+    for (int i = 0; i < g->num_outputs; i++)
+      if (b->p->root[g->outputs[i].value] == v) {
+        PCSIM_TRY(bring(b, v));
+        PCSIM_TRY(store_value(b, v));
+        break;
+      }
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_stage(builder *b, int level, pcsim_space space) {
+  plan *p = b->p;
+  stage s = {.space = space,
+             .level = level,
+             .first = p->num_instructions,
+             .first_pack = p->num_packs,
+             .first_splat = p->num_splats};
+  b->s = &s;
+  b->level = level;
+  b->num_buffers = b->num_references = 0;
+  PCSIM_TRY(list_items(b));
+  find_groups(b);
+  PCSIM_TRY(emit_items(b));
+  PCSIM_TRY(emit_inputs(b));
+  if (!s.count) return PCSIM_OK;
+  PCSIM_TRY(plan_place(b->buffers, b->num_buffers, s.count, &s.tile_rows));
+  resolve_all(b);
+  s.num_packs = p->num_packs - s.first_pack;
+  s.num_splats = p->num_splats - s.first_splat;
+  PCSIM_TRY(room(p->num_stages, sizeof *p->stages, &p->stages));
+  p->stages[p->num_stages++] = s;
+  return PCSIM_OK;
+}
+
+static pcsim_status allocate(builder *b) {
+  const size_t n = (size_t)b->g->num_nodes;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->items, &b->items));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->phase, &b->phase));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->group, &b->group));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->outside, &b->outside));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->folded, &b->folded));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->buffer, &b->buffer));
+  return pcsim_alloc(n, sizeof *b->strip, &b->strip);
+}
+
+pcsim_status plan_stages(plan *p) {
+  builder b = {.p = p, .g = p->program};
+  pcsim_status status = allocate(&b);
+  for (int level = 0; level < p->num_levels && status == PCSIM_OK; level++)
+    for (pcsim_space space = 0; space < p->program->num_spaces && status == PCSIM_OK; space++)
+      status = make_stage(&b, level, space);
+  pcsim_free(&b.items);
+  pcsim_free(&b.phase);
+  pcsim_free(&b.group);
+  pcsim_free(&b.outside);
+  pcsim_free(&b.folded);
+  pcsim_free(&b.buffer);
+  pcsim_free(&b.strip);
+  pcsim_free(&b.buffers);
+  pcsim_free(&b.references);
+  pcsim_free(&b.expansions);
+  pcsim_free(&b.strips);
+  if (status != PCSIM_OK) return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
+  return PCSIM_OK;
+}

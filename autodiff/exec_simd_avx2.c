@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_simd_avx2.c  Kernels for AVX2 with fused multiply-add: 16 registers of 32 bytes. */
+#include "exec_kernels.h"
+
+#if defined(__x86_64__)
+#define VECTOR_BYTES 32
+#define GEMM_ROWS 4
+#define OUTER_ROWS 3
+#define INSTRUCTIONS "avx2"
+#include "exec_simd_math.h"
+
+#define SINGLE 0
+#define NAME(x) double_##x
+#define TABLE exec_avx2_double
+#include "exec_simd_impl.h"
+#undef SINGLE
+#undef NAME
+#undef TABLE
+
+#define SINGLE 1
+#define NAME(x) single_##x
+#define TABLE exec_avx2_single
+#include "exec_simd_impl.h"
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_simd_impl.h  The kernels of one precision; included twice by each exec_simd_*.c, which sets
+ *  VECTOR_BYTES, GEMM_ROWS (4 or 8), OUTER_ROWS (3 or 6), INSTRUCTIONS, TABLE, SINGLE and NAME(x). */
+
+#if SINGLE
+typedef float NAME(real);
+typedef int32_t NAME(mask_int);
+#else
+typedef double NAME(real);
+typedef int64_t NAME(mask_int);
+#endif
+#define real NAME(real)
+#define LANES (VECTOR_BYTES / (int)sizeof(real))
+typedef real NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
+typedef NAME(mask_int) NAME(mask) __attribute__((vector_size(VECTOR_BYTES)));
+#define V NAME(vector)
+#define M NAME(mask)
+
+/* ---------------------------------------------------------------- elementwise */
+
+#define SIGNATURE                                                                                            \
+  (int64_t n, void *out, const void *a, int64_t step_a, const void *b, int64_t step_b, const void *c,        \
+   int64_t step_c)
+#define UNUSED_2 (void)b, (void)step_b, (void)c, (void)step_c
+#define UNUSED_3 (void)c, (void)step_c
+#define ONE(m) ((V)((m) & (M)((V){0} + (real)1)))
+#define SELECT(m, p, q) ((V)(((m) & (M)(p)) | (~(m) & (M)(q))))
+
+#define UNARY(name, value)                                                                                   \
+  static void NAME(name) SIGNATURE {                                                                         \
+    UNUSED_2;                                                                                                \
+    V *o = out;                                                                                              \
+    const V *pa = a;                                                                                         \
+    for (int64_t i = 0; i < n / LANES; i++) {                                                                \
+      const V x = pa[i * step_a];                                                                            \
+      o[i] = value;                                                                                          \
+    }                                                                                                        \
+  }
+#define BINARY(name, value)                                                                                  \
+  static void NAME(name) SIGNATURE {                                                                         \
+    UNUSED_3;                                                                                                \
+    V *o = out;                                                                                              \
+    const V *pa = a, *pb = b;                                                                                \
+    for (int64_t i = 0; i < n / LANES; i++) {                                                                \
+      const V x = pa[i * step_a], y = pb[i * step_b];                                                        \
+      o[i] = value;                                                                                          \
+    }                                                                                                        \
+  }
+#define TERNARY(name, value)                                                                                 \
+  static void NAME(name) SIGNATURE {                                                                         \
+    V *o = out;                                                                                              \
+    const V *pa = a, *pb = b, *pc = c;                                                                       \
+    for (int64_t i = 0; i < n / LANES; i++) {                                                                \
+      const V x = pa[i * step_a], y = pb[i * step_b], z = pc[i * step_c];                                    \
+      o[i] = value;                                                                                          \
+    }                                                                                                        \
+  }
+/* Functions that have a vector form in double: single precision goes through it half a vector at a time. */
+#if SINGLE
+typedef float NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
+#define FUNCTION(name, function)                                                                             \
+  static void NAME(name) SIGNATURE {                                                                         \
+    UNUSED_2;                                                                                                \
+    NAME(half) *o = out;                                                                                     \
+    const NAME(half) *pa = a;                                                                                \
+    for (int64_t i = 0; i < n / VEC_LANES; i++) {                                                            \
+      const vec y = function(__builtin_convertvector(pa[step_a ? i : 0], vec));                              \
+      o[i] = __builtin_convertvector(y, NAME(half));                                                         \
+    }                                                                                                        \
+  }
+#else
+#define FUNCTION(name, function) UNARY(name, function(x))
+#endif
+/* Functions of the C library, number by number. */
+#define SCALAR_1(name, value)                                                                                \
+  static void NAME(name) SIGNATURE {                                                                         \
+    UNUSED_2;                                                                                                \
+    real *o = out;                                                                                           \
+    const real *pa = a;                                                                                      \
+    for (int64_t i = 0; i < n; i++) {                                                                        \
+      const double x = (double)pa[step_a ? i : 0];                                                           \
+      o[i] = (real)(value);                                                                                  \
+    }                                                                                                        \
+  }
+#define SCALAR_2(name, value)                                                                                \
+  static void NAME(name) SIGNATURE {                                                                         \
+    UNUSED_3;                                                                                                \
+    real *o = out;                                                                                           \
+    const real *pa = a, *pb = b;                                                                             \
+    for (int64_t i = 0; i < n; i++) {                                                                        \
+      const double x = (double)pa[step_a ? i : 0], y = (double)pb[step_b ? i : 0];                           \
+      o[i] = (real)(value);                                                                                  \
+    }                                                                                                        \
+  }
+
+UNARY(op_NEG, -x)
+BINARY(op_ADD, x + y)
+BINARY(op_SUB, x - y)
+BINARY(op_MUL, x *y)
+BINARY(op_DIV, x / y)
+FUNCTION(op_EXP, vec_exp)
+FUNCTION(op_LOG, vec_log)
+FUNCTION(op_SIN, vec_sin)
+FUNCTION(op_COS, vec_cos)
+FUNCTION(op_SINH, vec_sinh)
+FUNCTION(op_COSH, vec_cosh)
+FUNCTION(op_TANH, vec_tanh)
+FUNCTION(op_SIGMOID, vec_sigmoid)
+FUNCTION(op_SOFTPLUS, vec_softplus)
+#if SINGLE
+SCALAR_1(op_SQRT, sqrt(x))
+SCALAR_1(op_SWISH, x / (1 + exp(-x)))
+#else
+SCALAR_1(op_SQRT, sqrt(x))
+UNARY(op_SWISH, x *vec_sigmoid(x))
+#endif
+SCALAR_2(op_POW, pow(x, y))
+SCALAR_1(op_TAN, tan(x))
+SCALAR_1(op_ASIN, asin(x))
+SCALAR_1(op_ACOS, acos(x))
+SCALAR_1(op_ATAN, atan(x))
+SCALAR_2(op_ATAN2, atan2(x, y))
+SCALAR_1(op_CBRT, cbrt(x))
+SCALAR_1(op_ERF, erf(x))
+SCALAR_1(op_FLOOR, floor(x))
+SCALAR_2(op_HYPOT, hypot(x, y))
+SCALAR_1(op_GELU, 0.5 * x * erfc(-x * 0.70710678118654752440))
+UNARY(op_ABS, ((V)((M)x & ~(M)((V){0} - (real)0))))
+/* As op_value: a nan is the result, the first of two equal numbers, a signed zero of sign. */
+BINARY(op_MIN, SELECT((y < x) | (y != y), y, x))
+BINARY(op_MAX, SELECT((y > x) | (y != y), y, x))
+UNARY(op_SIGN, SELECT((x > 0) | (x < 0), ONE(x > 0) - ONE(x < 0), x))
+UNARY(op_STEP, SELECT((x >= 0) | (x < 0), ONE(x >= 0), x))
+BINARY(op_LT, ONE(x < y))
+BINARY(op_LE, ONE(x <= y))
+BINARY(op_EQ, ONE(x == y))
+BINARY(op_AND, ONE((x != 0) & (y != 0)))
+BINARY(op_OR, ONE((x != 0) | (y != 0)))
+UNARY(op_NOT, ONE(x == 0))
+TERNARY(op_WHERE, SELECT(x != 0, y, z))
+UNARY(op_COPY, x)
+TERNARY(op_FMA, x *y + z)
+TERNARY(op_FMS, x *y - z)
+TERNARY(op_FNMA, z - x * y)
+
+/* ---------------------------------------------------------------------- dense */
+
+static void NAME(pack)(int m, int k, const double *weight, bool transposed, void *packed) {
+  real *out = packed;
+  for (int first = 0; first < m; first += GEMM_ROWS)
+    for (int j = 0; j < k; j++)
+      for (int r = first; r < first + GEMM_ROWS; r++)
+        *out++ = r >= m ? 0
+                        : (real)(transposed ? weight[(size_t)j * (size_t)m + (size_t)r]
+                                            : weight[(size_t)r * (size_t)k + (size_t)j]);
+}
+
+#if GEMM_ROWS == 8
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#else
+#define EACH_ROW(X) X(0) X(1) X(2) X(3)
+#endif
+
+/* One panel times 3, 2 or 1 vectors of points: the accumulators stay in registers. */
+#define DECLARE_3(r) V a##r = {0}, b##r = {0}, c##r = {0};
+#define STEP_3(r) a##r += w[r] * x, b##r += w[r] * y, c##r += w[r] * z;
+#define STORE_3(r)                                                                                           \
+  if (r < rows) {                                                                                            \
+    *(V *)(y0 + r * tile) = a##r + (bias0 ? (real)bias0[r] : 0);                                             \
+    *(V *)(y1 + r * tile) = b##r + (bias1 ? (real)bias1[r] : 0);                                             \
+    *(V *)(y2 + r * tile) = c##r + (bias2 ? (real)bias2[r] : 0);                                             \
+  }
+static void NAME(panel_3)(int rows, int k, const real *restrict w, const real *x0, const real *x1,
+                          const real *x2, real *y0, real *y1, real *y2, const double *bias0,
+                          const double *bias1, const double *bias2, int64_t tile) {
+  EACH_ROW(DECLARE_3)
+  for (int j = 0; j < k; j++) {
+    const V x = *(const V *)x0, y = *(const V *)x1, z = *(const V *)x2;
+    EACH_ROW(STEP_3)
+    x0 += tile, x1 += tile, x2 += tile, w += GEMM_ROWS;
+  }
+  EACH_ROW(STORE_3)
+}
+
+#define DECLARE_1(r) V a##r = {0};
+#define STEP_1(r) a##r += w[r] * x;
+#define STORE_1(r)                                                                                           \
+  if (r < rows) *(V *)(y0 + r * tile) = a##r + (bias0 ? (real)bias0[r] : 0);
+static void NAME(panel_1)(int rows, int k, const real *restrict w, const real *x0, real *y0,
+                          const double *bias0, int64_t tile) {
+  EACH_ROW(DECLARE_1)
+  for (int j = 0; j < k; j++) {
+    const V x = *(const V *)x0;
+    EACH_ROW(STEP_1)
+    x0 += tile, w += GEMM_ROWS;
+  }
+  EACH_ROW(STORE_1)
+}
+
+static void NAME(gemm)(int m, int k, const void *packed, int count, const void *const *x, void *const *y,
+                       const double *const *bias, int tile) {
+  const int per_tile = tile / LANES, columns = count * per_tile;
+  for (int first = 0; first < columns; first += 3) {
+    const int width = columns - first < 3 ? 1 : 3;
+    const real *in[3];
+    real *out[3];
+    const double *b[3];
+    for (int i = 0; i < width; i++) {
+      const int value = (first + i) / per_tile, at = (first + i) % per_tile * LANES;
+      in[i] = (const real *)x[value] + at;
+      out[i] = (real *)y[value] + at;
+      b[i] = bias[value];
+    }
+    const real *w = packed;
+    for (int r = 0; r < m; r += GEMM_ROWS, w += (size_t)k * GEMM_ROWS) {
+      const int rows = m - r < GEMM_ROWS ? m - r : GEMM_ROWS;
+      const size_t at = (size_t)r * (size_t)tile;
+#define BIAS(i) (b[i] ? b[i] + r : NULL)
+      if (width == 3)
+        NAME(panel_3)
+        (rows, k, w, in[0], in[1], in[2], out[0] + at, out[1] + at, out[2] + at, BIAS(0), BIAS(1), BIAS(2),
+         tile);
+      else NAME(panel_1)(rows, k, w, in[0], out[0] + at, BIAS(0), tile);
+#undef BIAS
+    }
+    if (width == 1) first -= 2;
+  }
+}
+
+/* ---------------------------------------------------------------------- sums */
+
+/** Sums of four vectors, added to four doubles of which `n` count. */
+static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, V d, int n, double *sum) {
+#if VECTOR_BYTES / (4 + 4 * !SINGLE) == 2
+  const V ab = __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+  const V cd = __builtin_shufflevector(c, d, 0, 2) + __builtin_shufflevector(c, d, 1, 3);
+  const double s[4] = {(double)ab[0], (double)ab[1], (double)cd[0], (double)cd[1]};
+#else
+  typedef real four __attribute__((vector_size(4 * sizeof(real))));
+#if VECTOR_BYTES / (4 + 4 * !SINGLE) == 4
+#define FOLD(v) (v)
+#elif VECTOR_BYTES / (4 + 4 * !SINGLE) == 8
+#define FOLD(v) (__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7))
+#else
+#define FOLD(v)                                                                                              \
+  ((__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7)) +                 \
+   (__builtin_shufflevector(v, v, 8, 9, 10, 11) + __builtin_shufflevector(v, v, 12, 13, 14, 15)))
+#endif
+  const four p = FOLD(a), q = FOLD(b), r = FOLD(c), t = FOLD(d);
+#undef FOLD
+  const four ab = __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
+  const four cd = __builtin_shufflevector(r, t, 0, 4, 2, 6) + __builtin_shufflevector(r, t, 1, 5, 3, 7);
+  const four s = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+#endif
+  if (n == 4) {
+    sum[0] += (double)s[0], sum[1] += (double)s[1], sum[2] += (double)s[2], sum[3] += (double)s[3];
+    return;
+  }
+  for (int i = 0; i < n; i++) sum[i] += (double)s[i];
+}
+
+#if OUTER_ROWS == 6
+#define EACH_OUTER(X) X(0) X(1) X(2) X(3) X(4) X(5)
+#else
+#define EACH_OUTER(X) X(0) X(1) X(2)
+#endif
+#define OUTER_DECLARE(r) V p##r = {0}, q##r = {0}, s##r = {0}, t##r = {0};
+#define OUTER_ROW(r) const V *y##r = (const V *)((const real *)y[i] + row[r] * (size_t)tile);
+#define OUTER_STEP(r)                                                                                        \
+  {                                                                                                          \
+    const V w = y##r[v];                                                                                     \
+    p##r += w * a, q##r += w * b, s##r += w * c, t##r += w * d;                                              \
+  }
+#define OUTER_ADD(r)                                                                                         \
+  if (r < rows) NAME(add_sums)(p##r, q##r, s##r, t##r, columns, sum + r * (size_t)stride);
+/** Rows first_y .. of y against columns first_x .. of x; what is past the end repeats the last. */
+static void NAME(outer_block)(int first_y, int rows, int first_x, int columns, int count,
+                              const void *const *y, const void *const *x, int tile, double *sum, int stride) {
+  size_t row[OUTER_ROWS], column[4];
+  for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1));
+  for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
+  EACH_OUTER(OUTER_DECLARE)
+  for (int i = 0; i < count; i++) {
+    EACH_OUTER(OUTER_ROW)
+    const real *base = x[i];
+    const V *x0 = (const V *)(base + column[0]), *x1 = (const V *)(base + column[1]);
+    const V *x2 = (const V *)(base + column[2]), *x3 = (const V *)(base + column[3]);
+    for (int v = 0; v < tile / LANES; v++) {
+      const V a = x0[v], b = x1[v], c = x2[v], d = x3[v];
+      EACH_OUTER(OUTER_STEP)
+    }
+  }
+  EACH_OUTER(OUTER_ADD)
+}
+
+static void NAME(outer)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
+                        double *sum) {
+  /* Columns of x that stay in the first cache while all rows of y pass. */
+  int block = 16384 / (count * tile * (int)sizeof(real)) / 4 * 4;
+  if (block < 4) block = 4;
+  for (int first = 0; first < n; first += block) {
+    const int end = n - first < block ? n : first + block;
+    for (int r = 0; r < m; r += OUTER_ROWS)
+      for (int j = first; j < end; j += 4)
+        NAME(outer_block)
+        (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile,
+         sum + (size_t)r * (size_t)n + (size_t)j, n);
+  }
+}
+
+static void NAME(sum)(int m, const void *a, int tile, double *sum) {
+  const real *in = a;
+  for (int r = 0; r < m; r++, in += tile) {
+    V s = {0};
+    for (int v = 0; v < tile / LANES; v++) s += ((const V *)in)[v];
+    double total = 0;
+    for (int i = 0; i < LANES; i++) total += (double)s[i];
+    sum[r] += total;
+  }
+}
+
+static void NAME(row_sum)(int m, const void *a, int tile, void *out) {
+  for (int v = 0; v < tile / LANES; v++) {
+    V s = {0};
+    for (int r = 0; r < m; r++) s += ((const V *)((const real *)a + (size_t)r * (size_t)tile))[v];
+    ((V *)out)[v] = s;
+  }
+}
+
+/* ---------------------------------------------------------------- in and out */
+
+static void NAME(load)(int rows, int n, const double *in, int stride, int tile, void *out) {
+  real *o = out;
+  for (int r = 0; r < rows; r++, o += tile) {
+    for (int p = 0; p < n; p++) o[p] = (real)in[(size_t)p * (size_t)stride + (size_t)r];
+    for (int p = n; p < tile; p++) o[p] = o[n - 1];
+  }
+}
+
+static void NAME(store)(int rows, int n, const void *in, int tile, double *out) {
+  const real *a = in;
+  for (int r = 0; r < rows; r++)
+    for (int p = 0; p < n; p++)
+      out[(size_t)p * (size_t)rows + (size_t)r] = (double)a[(size_t)r * (size_t)tile + (size_t)p];
+}
+
+static void NAME(fill)(int64_t n, double value, void *out) {
+  real *o = out;
+  for (int64_t i = 0; i < n; i++) o[i] = (real)value;
+}
+
+static int64_t NAME(find_bad)(int64_t n, const void *a) {
+  const real *x = a;
+  real any = 0;
+  for (int64_t i = 0; i < n; i++) any += x[i] - x[i];
+  if (any == 0) return -1;
+  for (int64_t i = 0; i < n; i++)
+    if (!(x[i] - x[i] == 0)) return i;
+  return -1;
+}
+
+const exec_kernels TABLE = {
+    .instructions = INSTRUCTIONS,
+    .single = SINGLE,
+    .lanes = LANES,
+    .panel = GEMM_ROWS,
+    .elementwise =
+        {
+#define KERNEL(op, name, inputs) [PCSIM_OP_##op] = NAME(op_##op),
+            PCSIM_OP_LIST(KERNEL)
+#undef KERNEL
+                [KERNEL_COPY] = NAME(op_COPY),
+            [KERNEL_FMA] = NAME(op_FMA),
+            [KERNEL_FMS] = NAME(op_FMS),
+            [KERNEL_FNMA] = NAME(op_FNMA),
+        },
+    .pack = NAME(pack),
+    .gemm = NAME(gemm),
+    .outer = NAME(outer),
+    .sum = NAME(sum),
+    .row_sum = NAME(row_sum),
+    .load = NAME(load),
+    .store = NAME(store),
+    .fill = NAME(fill),
+    .find_bad = NAME(find_bad),
+};
+
+#undef real
+#undef LANES
+#undef V
+#undef M
+#undef UNARY
+#undef BINARY
+#undef TERNARY
+#undef FUNCTION
+#undef SCALAR_1
+#undef SCALAR_2
+#undef SIGNATURE
+#undef UNUSED_2
+#undef UNUSED_3
+#undef ONE
+#undef SELECT
+#undef EACH_ROW
+#undef EACH_OUTER
+#undef DECLARE_3
+#undef STEP_3
+#undef STORE_3
+#undef DECLARE_1
+#undef STEP_1
+#undef STORE_1
+#undef OUTER_DECLARE
+#undef OUTER_ROW
+#undef OUTER_STEP
+#undef OUTER_ADD

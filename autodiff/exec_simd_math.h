@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_simd_math.h  Elementary functions on vectors of doubles; included by each exec_simd_*.c.
+ *
+ *  Argument reductions after Cody and Waite; the logarithm's, sine's and cosine's polynomials are the
+ *  minimax ones of fdlibm (Sun Microsystems 1993), the exponential's is Taylor's. Errors below 2 units in the
+ *  last place (tests/autodiff/exec_math.c). */
+#include <math.h>
+
+typedef double vec __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t ivec __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint64_t uvec __attribute__((vector_size(VECTOR_BYTES)));
+enum { VEC_LANES = VECTOR_BYTES / 8 };
+#define MATH static inline __attribute__((always_inline, unused)) vec
+
+/** 1.5 * 2^52: adding it rounds to an integer, which then stands in the low bits. */
+#define SHIFTER 6755399441055744.0
+#define LN2_HIGH 6.93147180369123816490e-01
+#define LN2_LOW 1.90821492927058770002e-10
+
+MATH vec_splat(double a) { return a - (vec){0}; }
+MATH vec_select(ivec mask, vec a, vec b) { return (vec)((mask & (ivec)a) | (~mask & (ivec)b)); }
+MATH vec_abs(vec a) { return (vec)((ivec)a & INT64_MAX); }
+/** Size of a, sign of b. */
+MATH vec_copysign(vec a, vec b) { return (vec)(((ivec)a & INT64_MAX) | ((ivec)b & INT64_MIN)); }
+
+/** 2^k of an integer |k| <= 1022. */
+MATH vec_power_of_two(vec k) { return (vec)(((uvec)(k + SHIFTER) << 52) + 0x3ff0000000000000u); }
+
+/** exp(x) = 2^k (1 + p): gives p, |x| < 750. */
+MATH vec_exp_parts(vec x, vec *k) {
+  vec n = (x * 1.44269504088896338700e+00 + SHIFTER) - SHIFTER;
+  vec r = (x - n * LN2_HIGH) - n * LN2_LOW;
+  vec p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  *k = n;
+  return p * (r * r) + r;
+}
+
+MATH vec_exp(vec x) {
+  x = vec_select(x > 710.0, vec_splat(710.0), x);
+  x = vec_select(x < -746.0, vec_splat(-746.0), x);
+  vec k, p = vec_exp_parts(x, &k);
+  /* Two factors: the ends of the range need 2^1024 and 2^-1074. */
+  vec half = (k * 0.5 + SHIFTER) - SHIFTER;
+  return (p + 1.0) * vec_power_of_two(half) * vec_power_of_two(k - half);
+}
+
+/** exp(x) - 1 for -700 <= x <= 700. */
+MATH vec_expm1(vec x) {
+  vec k, p = vec_exp_parts(x, &k), scale = vec_power_of_two(k);
+  return scale * p + (scale - 1.0);
+}
+
+MATH vec_tanh(vec x) {
+  vec a = vec_abs(x);
+  a = vec_select(a > 22.0, vec_splat(22.0), a);
+  vec e = vec_expm1(-2.0 * a);
+  return vec_copysign(-e / (e + 2.0), x);
+}
+
+MATH vec_sigmoid(vec x) {
+  vec e = vec_exp(-vec_abs(x));
+  return vec_select(x < 0.0, e, vec_splat(1.0)) / (e + 1.0);
+}
+
+/** Log of a positive normal or subnormal number. */
+MATH vec_log_positive(vec x) {
+  ivec small = x < 2.2250738585072014e-308;
+  vec scaled = vec_select(small, x * 18014398509481984.0, x);
+  uvec u = (uvec)scaled + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+  /* The exponent as a number: its bits under those of the shifter. */
+  vec k = (vec)((u >> 52) + 0x4338000000000000u) - SHIFTER - 1023.0;
+  k = k - vec_select(small, vec_splat(54.0), vec_splat(0.0));
+  vec f = (vec)((u & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0;
+  vec half_square = 0.5 * f * f, s = f / (2.0 + f), z = s * s, w = z * z;
+  vec even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+  vec odd =
+      z * (6.666666666666735130e-01 +
+           w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
+  return s * (half_square + (even + odd)) + k * LN2_LOW - half_square + f + k * LN2_HIGH;
+}
+
+MATH vec_log(vec x) {
+  vec y = vec_log_positive(x);
+  y = vec_select(x == HUGE_VAL, x, y);
+  y = vec_select(x == 0.0, vec_splat(-HUGE_VAL), y);
+  y = vec_select(x < 0.0, vec_splat(NAN), y);
+  return vec_select(x != x, x, y);
+}
+
+/** log(1 + x) for 0 <= x <= 1: the rounding of 1 + x is put right to first order. */
+MATH vec_log1p(vec x) {
+  vec u = 1.0 + x;
+  return vec_log_positive(u) + (x - (u - 1.0)) / u;
+}
+
+MATH vec_softplus(vec x) {
+  vec y = vec_select(x > 0.0, x, vec_splat(0.0)) + vec_log1p(vec_exp(-vec_abs(x)));
+  return vec_select(x != x, x, y);
+}
+
+/** Sine and cosine for |x| <= 1e6: x = q pi/2 + y0 + y1. */
+static inline __attribute__((always_inline, unused)) void vec_sin_cos(vec x, vec *sine, vec *cosine) {
+  vec shifted = x * 6.36619772367581382433e-01 + SHIFTER, n = shifted - SHIFTER;
+  vec t = x - n * 1.57079632673412561417e+00, w = n * 6.07710050630396597660e-11, r = t - w;
+  w = n * 2.02226624879595063154e-21 - ((t - r) - w);
+  vec y0 = r - w, y1 = (r - y0) - w, z = y0 * y0, v = z * y0;
+  vec p = z * 1.58969099521155010221e-10 - 2.50507602534068634195e-08;
+  p = p * z + 2.75573137070700676789e-06;
+  p = p * z - 1.98412698298579493134e-04;
+  p = p * z + 8.33333333332248946124e-03;
+  vec s = y0 - ((z * (0.5 * y1 - v * p) - y1) - v * -1.66666666666666324348e-01);
+  p = z * -1.13596475577881948265e-11 + 2.08757232129817482790e-09;
+  p = p * z - 2.75573143513906633035e-07;
+  p = p * z + 2.48015872894767294178e-05;
+  p = p * z - 1.38888888888741095749e-03;
+  p = p * z + 4.16666666666666019037e-02;
+  vec half = 0.5 * z, one = 1.0 - half;
+  vec c = one + (((1.0 - one) - half) + (z * (z * p) - y0 * y1));
+  uvec q = (uvec)shifted;
+  ivec swap = -(ivec)(q & 1);
+  *sine = (vec)((uvec)vec_select(swap, c, s) ^ ((q & 2) << 62));
+  *cosine = (vec)((uvec)vec_select(swap, s, c) ^ (((q + 1) & 2) << 62));
+}
+
+/** Lanes that the reduction above cannot take (large, infinite, no number) go to the C library. */
+MATH vec_repair(vec x, vec y, double (*f)(double)) {
+  ivec far = ~(ivec)(vec_abs(x) <= 1e6);
+  int64_t any = 0;
+  for (int i = 0; i < VEC_LANES; i++) any |= far[i];
+  if (__builtin_expect(any != 0, 0))
+    for (int i = 0; i < VEC_LANES; i++)
+      if (far[i]) y[i] = f(x[i]);
+  return y;
+}
+
+MATH vec_sin(vec x) {
+  vec s, c;
+  vec_sin_cos(x, &s, &c);
+  return vec_repair(x, s, sin);
+}
+MATH vec_cos(vec x) {
+  vec s, c;
+  vec_sin_cos(x, &s, &c);
+  return vec_repair(x, c, cos);
+}
+
+/** Hyperbolic sine and cosine: halves of exp(a) +- exp(-a), from exp(a) - 1 where they cancel. Past 700 the
+ *  factor 1/2 is drawn into the exponent. */
+MATH vec_sinh(vec x) {
+  vec a = vec_abs(x);
+  ivec large = a > 700.0;
+  vec e = vec_expm1(vec_select(large, vec_splat(0.0), a));
+  vec near = 0.5 * (e + e / (e + 1.0));
+  vec half = vec_exp(0.5 * vec_select(large, a, vec_splat(0.0)));
+  return vec_copysign(vec_select(large, 0.5 * half * half, near), x);
+}
+MATH vec_cosh(vec x) {
+  vec half, a = vec_abs(x), e = vec_exp(a);
+  half = vec_exp(0.5 * a);
+  return vec_select(a > 700.0, 0.5 * half * half, 0.5 * e + 0.5 / e);
+}

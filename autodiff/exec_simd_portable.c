@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_simd_portable.c  Kernels for any processor: vectors of 16 bytes. */
+#include "exec_kernels.h"
+
+#define VECTOR_BYTES 16
+#define GEMM_ROWS 4
+#define OUTER_ROWS 3
+#define INSTRUCTIONS "portable"
+#include "exec_simd_math.h"
+
+#define SINGLE 0
+#define NAME(x) double_##x
+#define TABLE exec_portable_double
+#include "exec_simd_impl.h"
+#undef SINGLE
+#undef NAME
+#undef TABLE
+
+#define SINGLE 1
+#define NAME(x) single_##x
+#define TABLE exec_portable_single
+#include "exec_simd_impl.h"

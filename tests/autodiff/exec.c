@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tiled executor against the plain interpreter: every kind of value, tile edges, precisions, threads,
+ * instruction sets; then the messages. */
+#include "interpret.h"
+
+enum { SIZES = 9 };
+static const int64_t sizes[SIZES] = {0, 1, 7, 8, 9, 63, 64, 65, 1000};
+static const char *const instruction_sets[] = {"portable", "avx2", "avx512"};
+
+static uint64_t state = 1;
+static double draw(void) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(state >> 11) * 0x1p-53;
+}
+
+/* --------------------------------------------------------------------- running */
+
+/** Data for a program, and what the interpreter makes of it. */
+typedef struct {
+  pcsim_program *p;
+  interpreter it;
+  double **data;     /**< [names] */
+  int64_t points[4]; /**< [spaces] */
+  int32_t *index[4]; /**< [maps] index maps; columns of sparse ones */
+  int64_t *start[4];
+  double *weight[4];
+} setting;
+
+static void fill_maps(setting *s) {
+  for (int m = 0; m < s->p->num_maps; m++) {
+    const graph_map *map = &s->p->maps[m];
+    const int64_t to = s->points[map->to], from = s->points[map->from];
+    s->start[m] = calloc((size_t)to + 1, sizeof(int64_t));
+    for (int64_t i = 0; i < to; i++)
+      s->start[m][i + 1] = s->start[m][i] + (from == 0 ? 0 : map->width ? 1 + (int)(draw() * 5) : 1);
+    const int64_t entries = s->start[m][to];
+    s->index[m] = calloc((size_t)entries + 1, sizeof(int32_t));
+    s->weight[m] = calloc((size_t)(entries * (map->width + 1)) + 1, sizeof(double));
+    for (int64_t e = 0; e < entries; e++) s->index[m][e] = (int32_t)(draw() * (double)from);
+    for (int64_t e = 0; e < entries * map->width; e++) s->weight[m][e] = draw() - 0.5;
+    interpret_bind_map(
+        &s->it, map->name,
+        (interpret_map){
+            .index = s->index[m], .start = s->start[m], .column = s->index[m], .weight = s->weight[m]});
+  }
+}
+
+/** `points` for each space of the program; inputs between 0.1 and 1. */
+static void begin(setting *s, pcsim_program *p, const int64_t *points) {
+  *s = (setting){.p = p};
+  assert_ok(pcsim_program_status(p));
+  interpret_begin(&s->it, p);
+  s->data = calloc((size_t)p->num_names + 1, sizeof *s->data);
+  for (int i = 0; i < p->num_spaces; i++) {
+    s->points[i] = points[i];
+    interpret_points(&s->it, p->spaces[i], points[i]);
+  }
+  for (int v = 0; v < p->num_nodes; v++) {
+    const node *n = &p->nodes[v];
+    if (n->kind != NODE_INPUT && n->kind != NODE_PARAMETER) continue;
+    const size_t count = (size_t)interpret_count(&s->it, v) * (size_t)n->rows * (size_t)n->columns;
+    double *data = calloc(count + 1, sizeof *data);
+    for (size_t i = 0; i < count; i++) data[i] = 0.1 + 0.9 * draw();
+    s->data[n->index] = data;
+    interpret_bind(&s->it, p->names[n->index], data);
+  }
+  fill_maps(s);
+  interpret_run(&s->it);
+}
+
+static void end(setting *s) {
+  for (int i = 0; i < s->p->num_names; i++) free(s->data[i]);
+  for (int i = 0; i < s->p->num_maps; i++) {
+    free(s->index[i]);
+    free(s->start[i]);
+    free(s->weight[i]);
+  }
+  free(s->data);
+  interpret_end(&s->it);
+}
+
+static size_t output_count(const setting *s, int i) {
+  const node *n = &s->p->nodes[s->p->outputs[i].value];
+  return (size_t)interpret_count(&s->it, s->p->outputs[i].value) * (size_t)n->rows * (size_t)n->columns;
+}
+
+/** Outputs by the executor, one block after the other; caller frees. */
+static double *execute(const setting *s, const pcsim_executor_options *options) {
+  pcsim_executor *x = NULL;
+  assert_ok(pcsim_executor_create(s->p, options, &x));
+  for (int i = 0; i < s->p->num_spaces; i++)
+    assert_ok(pcsim_executor_points(x, s->p->spaces[i], s->points[i]));
+  for (int i = 0; i < s->p->num_names; i++)
+    if (s->data[i]) assert_ok(pcsim_executor_bind(x, s->p->names[i], s->data[i]));
+  for (int m = 0; m < s->p->num_maps; m++) {
+    const graph_map *map = &s->p->maps[m];
+    if (map->width)
+      assert_ok(pcsim_executor_bind_sparse(x, map->name, s->start[m], s->index[m], s->weight[m]));
+    else assert_ok(pcsim_executor_bind_index(x, map->name, s->index[m]));
+  }
+  size_t total = 0;
+  for (int i = 0; i < s->p->num_outputs; i++) total += output_count(s, i);
+  double *out = calloc(total + 1, sizeof *out), *at = out;
+  for (int i = 0; i < s->p->num_outputs; i++) {
+    assert_ok(pcsim_executor_bind_output(x, s->p->outputs[i].name, at));
+    at += output_count(s, i);
+  }
+  assert_ok(pcsim_executor_run(x, s->points[0] > 0)); /* the mean of nothing is no number */
+  double *again = malloc((total + 1) * sizeof *again);
+  memcpy(again, out, total * sizeof *again);
+  assert_ok(pcsim_executor_run(x, false));
+  assert_memory_equal(again, out, total * sizeof *again);
+  free(again);
+  pcsim_executor_destroy(&x);
+  return out;
+}
+
+static void compare(const setting *s, const double *out, double tolerance, const char *what) {
+  for (int i = 0; i < s->p->num_outputs; i++) {
+    const double *expected = s->it.values[s->p->outputs[i].value];
+    for (size_t j = 0; j < output_count(s, i); j++, out++)
+      if (isnan(expected[j]) ? !isnan(*out)
+                             : !(fabs(*out - expected[j]) <= tolerance * (1 + fabs(expected[j]))))
+        fail_msg("%s: output '%s' number %zu is %.17g, expected %.17g", what, s->p->outputs[i].name, j, *out,
+                 expected[j]);
+  }
+}
+
+static bool supported(const char *instructions, const pcsim_program *p) {
+  pcsim_executor *x = NULL;
+  const bool yes =
+      pcsim_executor_create(p, &(pcsim_executor_options){.instructions = instructions}, &x) == PCSIM_OK;
+  pcsim_executor_destroy(&x);
+  return yes;
+}
+
+static size_t total_bytes(const setting *s) {
+  size_t total = 0;
+  for (int i = 0; i < s->p->num_outputs; i++) total += output_count(s, i);
+  return total * sizeof(double);
+}
+
+/** All instruction sets, precisions, tiles and thread counts. */
+static void check_all(pcsim_program *p, const int64_t *points) {
+  setting s;
+  const size_t held = pcsim_memory_used();
+  begin(&s, p, points);
+  for (size_t k = 0; k < sizeof instruction_sets / sizeof *instruction_sets; k++) {
+    if (!supported(instruction_sets[k], p)) continue;
+    for (int single = 0; single < 2; single++)
+      for (int tile = 0; tile <= 24; tile += 8) {
+        pcsim_executor_options options = {
+            .threads = 1, .single = single, .tile = tile, .instructions = instruction_sets[k]};
+        double *one = execute(&s, &options);
+        compare(&s, one, single ? 2e-4 : 1e-12, instruction_sets[k]);
+        options.threads = 2;
+        double *two = execute(&s, &options);
+        assert_memory_equal(one, two, total_bytes(&s));
+        free(one);
+        free(two);
+      }
+  }
+  end(&s);
+  assert_int_equal(pcsim_memory_used(), held);
+}
+
+static void check_sizes(pcsim_program *p) {
+  for (int i = 0; i < SIZES; i++) {
+    int64_t points[4];
+    for (int j = 0; j < 4; j++) points[j] = sizes[i];
+    check_all(p, points);
+  }
+}
+
+/* -------------------------------------------------------------------- programs */
+
+static pcsim_program *new_program(pcsim_space *space) {
+  pcsim_program *p = NULL;
+  assert_ok(pcsim_program_create(&p));
+  *space = pcsim_build_space(p, "points");
+  return p;
+}
+
+static void test_every_operator(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space);
+  pcsim_value a = pcsim_build_input(p, "a", space, 3), b = pcsim_build_input(p, "b", space, 3),
+              c = pcsim_build_input(p, "c", space, 1), d = pcsim_build_parameter(p, "d", 3, 1);
+  for (int op = 0; op < PCSIM_NUM_OPS; op++)
+    for (int kind = 0; kind < 4; kind++) {
+      /* Full values; a row, a column and one number, which are repeated. */
+      pcsim_value one = kind == 3 ? pcsim_build_constant(p, 0.75) : kind == 2 ? d : kind == 1 ? c : b;
+      pcsim_value in[3] = {kind & 1 ? one : a, kind & 1 ? a : one, kind ? one : c};
+      char name[32];
+      snprintf(name, sizeof name, "%s %d", op_name((pcsim_op)op), kind);
+      pcsim_build_output(p, name, pcsim_build_op(p, (pcsim_op)op, in, op_num_inputs((pcsim_op)op)));
+    }
+  check_sizes(p);
+  pcsim_program_destroy(&p);
+}
+
+static void scale(void *context, int64_t n, const double *const *in, double *out) {
+  for (int64_t i = 0; i < n; i++) out[i] = *(double *)context * in[0][i] + in[1][i];
+}
+
+static void test_every_kind(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space);
+  double factor = 1.5;
+  const int user = pcsim_program_add_op(
+      p, &(pcsim_user_op){.name = "scale", .num_inputs = 2, .value = scale, .context = &factor});
+  pcsim_value x = pcsim_build_input(p, "x", space, 5), y = pcsim_build_input(p, "y", space, 1),
+              u = pcsim_build_input(p, "u", PCSIM_NO_SPACE, 5), w = pcsim_build_parameter(p, "w", 7, 5),
+              bias = pcsim_build_parameter(p, "bias", 7, 1);
+  pcsim_value h = pcsim_build_dense(p, w, x, bias), back = pcsim_build_dense_transposed(p, w, h);
+  pcsim_value joined = pcsim_build_concat(p, (pcsim_value[]){h, y, u, back}, 4);
+  pcsim_value part = pcsim_build_slice(p, joined, 3, 11), one = pcsim_build_slice(p, part, 2, 1);
+  pcsim_value wide = graph_broadcast(p, one, space, 5), even = graph_broadcast(p, u, space, 5);
+  pcsim_value sum = pcsim_build_sum(p, part), outer = pcsim_build_outer(p, h, part),
+              none = pcsim_build_sum(p, even);
+  pcsim_value scaled = pcsim_build_user(p, user, (pcsim_value[]){x, y});
+  pcsim_value scaled_none = pcsim_build_user(p, user, (pcsim_value[]){u, pcsim_build_constant(p, 2)});
+  struct {
+    const char *name;
+    pcsim_value value;
+  } outputs[] = {
+      {"input", x},
+      {"rows of the input", pcsim_build_slice(p, x, 1, 3)},
+      {"none", u},
+      {"dense", h},
+      {"back", back},
+      {"joined", joined},
+      {"part", part},
+      {"frozen", pcsim_build_frozen(p, part)},
+      {"wide", wide},
+      {"even", even},
+      {"row sum", pcsim_build_row_sum(p, joined)},
+      {"sum", sum},
+      {"mean", pcsim_build_mean(p, h)},
+      {"outer", outer},
+      {"outer none", pcsim_build_outer(p, u, sum)},
+      {"outer mixed", pcsim_build_outer(p, u, h)},
+      {"transpose", graph_transpose(p, outer)},
+      {"count", none},
+      {"user", scaled},
+      {"user none", scaled_none},
+      {"dense none", pcsim_build_dense(p, w, u, bias)},
+      {"dense even", pcsim_build_dense(p, w, even, bias)},
+      {"back none", pcsim_build_dense_transposed(p, w, bias)},
+      {"again",
+       pcsim_build_binary(p, PCSIM_OP_MUL, part, sum)}, /* a second pass, with what the first stored */
+      {"cut", pcsim_build_row_sum(p, outer)},
+      {"slice none", pcsim_build_slice(p, outer, 2, 3)},
+      {"concat none", pcsim_build_concat(p, (pcsim_value[]){u, sum}, 2)},
+      {"folded", pcsim_build_binary(p, PCSIM_OP_SUB, back, pcsim_build_binary(p, PCSIM_OP_MUL, x, wide))},
+  };
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+    pcsim_build_output(p, outputs[i].name, outputs[i].value);
+  check_sizes(p);
+  pcsim_program_destroy(&p);
+}
+
+/** Products of one weight and sums of outer products, as jets and their reverse make them. */
+static void test_channels(void **unused) {
+  (void)unused;
+  for (int rows = 1; rows <= 21; rows += 5)
+    for (int columns = 1; columns <= 13; columns += 4) {
+      pcsim_space space;
+      pcsim_program *p = new_program(&space);
+      pcsim_value w = pcsim_build_parameter(p, "w", rows, columns), outer = -1, sum = -1;
+      for (int c = 0; c < 5; c++) {
+        char name[16];
+        snprintf(name, sizeof name, "x%d", c);
+        pcsim_value x = pcsim_build_input(p, name, space, columns), y = pcsim_build_dense(p, w, x, -1);
+        if (c == 0) y = pcsim_build_unary(p, PCSIM_OP_TANH, y);
+        pcsim_build_output(p, name, y);
+        pcsim_value term = pcsim_build_outer(p, y, x), total = pcsim_build_sum(p, y);
+        outer = c ? pcsim_build_binary(p, PCSIM_OP_ADD, outer, term) : term;
+        sum = c ? pcsim_build_binary(p, PCSIM_OP_ADD, total, sum) : total;
+      }
+      pcsim_build_output(p, "outer", outer);
+      pcsim_build_output(p, "sum", sum);
+      check_all(p, (int64_t[]){0});
+      check_all(p, (int64_t[]){65});
+      check_all(p, (int64_t[]){1000});
+      pcsim_program_destroy(&p);
+    }
+}
+
+static void test_maps(void **unused) {
+  (void)unused;
+  pcsim_space cells;
+  pcsim_program *p = new_program(&cells);
+  pcsim_space faces = pcsim_build_space(p, "faces");
+  pcsim_map owner = pcsim_build_index_map(p, "owner", faces, cells),
+            gradient = pcsim_build_sparse_map(p, "gradient", cells, cells, 2);
+  pcsim_value u = pcsim_build_input(p, "u", cells, 2);
+  pcsim_value twice = pcsim_build_binary(p, PCSIM_OP_MUL, u, pcsim_build_constant(p, 2));
+  pcsim_value grad = pcsim_build_sparse(p, gradient, twice);
+  pcsim_value low = pcsim_build_segment_min(p, gradient, u),
+              high = pcsim_build_segment_max(p, gradient, pcsim_build_slice(p, twice, 1, 1));
+  pcsim_value at_face = pcsim_build_gather(p, owner, pcsim_build_slice(p, grad, 1, 2));
+  pcsim_value flux = pcsim_build_binary(
+      p, PCSIM_OP_MUL, at_face, pcsim_build_unary(p, PCSIM_OP_TANH, pcsim_build_gather(p, owner, low)));
+  pcsim_value residual = pcsim_build_scatter_add(p, owner, flux);
+  pcsim_build_output(p, "grad", grad);
+  pcsim_build_output(p, "low", low);
+  pcsim_build_output(p, "high", high);
+  pcsim_build_output(p, "flux", flux);
+  pcsim_build_output(p, "residual", residual);
+  pcsim_build_output(p, "norm", pcsim_build_sum(p, pcsim_build_binary(p, PCSIM_OP_MUL, residual, residual)));
+  pcsim_build_output(p, "adjoint", pcsim_build_sparse_transposed(p, gradient, grad));
+  for (int max = 0; max < 2; max++) {
+    pcsim_build_output(p, max ? "pick max" : "pick min", graph_segment_pick(p, gradient, residual, u, max));
+    pcsim_build_output(p, max ? "put max" : "put min", graph_segment_put(p, gradient, low, u, max));
+  }
+  check_all(p, (int64_t[]){1, 1});
+  check_all(p, (int64_t[]){7, 65});
+  check_all(p, (int64_t[]){500, 1000});
+  check_all(p, (int64_t[]){0, 0});
+  pcsim_program_destroy(&p);
+}
+
+/* --------------------------------------------------------------------- messages */
+
+static void expect_message(pcsim_status status, pcsim_status expected, const char *part) {
+  assert_int_equal(status, expected);
+  if (!strstr(pcsim_error_message(), part))
+    fail_msg("message '%s' does not hold '%s'", pcsim_error_message(), part);
+}
+
+static void test_bindings(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space);
+  pcsim_space faces = pcsim_build_space(p, "faces");
+  pcsim_map owner = pcsim_build_index_map(p, "owner", faces, space),
+            matrix = pcsim_build_sparse_map(p, "matrix", space, space, 1);
+  pcsim_value velocity = pcsim_build_input(p, "velocity", space, 1);
+  pcsim_build_output(p, "flux", pcsim_build_gather(p, owner, velocity));
+  pcsim_build_output(p, "product", pcsim_build_sparse(p, matrix, velocity));
+  const size_t held = pcsim_memory_used();
+  pcsim_executor *x = NULL;
+  expect_message(pcsim_executor_create(p, &(pcsim_executor_options){.device = "cpi"}, &x), PCSIM_ERR_ARG,
+                 "nearest: 'cpu'");
+  expect_message(pcsim_executor_create(p, &(pcsim_executor_options){.instructions = "mmx"}, &x),
+                 PCSIM_ERR_ARG, "'mmx'");
+  assert_int_equal(pcsim_memory_used(), held);
+  assert_ok(pcsim_executor_create(p, NULL, &x));
+  const double data[3] = {1, 2, 3};
+  expect_message(pcsim_executor_bind(x, "velocty", data), PCSIM_ERR_ARG,
+                 "no input or parameter 'velocty'; nearest: 'velocity'");
+  expect_message(pcsim_executor_points(x, "point", 3), PCSIM_ERR_ARG, "no space 'point'; nearest: 'points'");
+  expect_message(pcsim_executor_points(x, "points", -3), PCSIM_ERR_ARG, "-3 points");
+  expect_message(pcsim_executor_bind_output(x, "fluxx", NULL), PCSIM_ERR_ARG,
+                 "no output 'fluxx'; nearest: 'flux'");
+  expect_message(pcsim_executor_bind_index(x, "ownr", NULL), PCSIM_ERR_ARG,
+                 "no map 'ownr'; nearest: 'owner'");
+  expect_message(pcsim_executor_bind_index(x, "matrix", NULL), PCSIM_ERR_ARG, "'matrix' is sparse");
+  expect_message(pcsim_executor_bind_sparse(x, "owner", NULL, NULL, NULL), PCSIM_ERR_ARG,
+                 "'owner' is an index map");
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG, "points of space 'points'");
+  assert_ok(pcsim_executor_points(x, "points", 3));
+  assert_ok(pcsim_executor_points(x, "faces", 2));
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG, "input 'velocity' is not bound");
+  assert_ok(pcsim_executor_bind(x, "velocity", data));
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG, "map 'owner' is not bound");
+  const int32_t wrong[2] = {0, 3}, right[2] = {0, 2}, columns[3] = {0, 1, 2};
+  assert_ok(pcsim_executor_bind_index(x, "owner", wrong));
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG,
+                 "map 'owner': entry 1 is 3, 'points' has 3 points");
+  assert_ok(pcsim_executor_bind_index(x, "owner", right));
+  const int64_t back[4] = {0, 2, 1, 3}, start[4] = {0, 1, 2, 3};
+  assert_ok(pcsim_executor_bind_sparse(x, "matrix", back, columns, data));
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG,
+                 "map 'matrix': row 1 ends at 1 before its start 2");
+  assert_ok(pcsim_executor_bind_sparse(x, "matrix", start, columns, NULL));
+  expect_message(pcsim_executor_run(x, false), PCSIM_ERR_ARG, "map 'matrix' has no weights");
+  assert_ok(pcsim_executor_bind_sparse(x, "matrix", start, columns, data));
+  double product[3] = {0};
+  assert_ok(pcsim_executor_bind_output(x, "product", product));
+  assert_ok(pcsim_executor_run(x, true));
+  for (int i = 0; i < 3; i++) assert_close(product[i], data[i] * data[i], 0);
+  pcsim_executor_destroy(&x);
+  assert_int_equal(pcsim_memory_used(), held);
+  pcsim_program_destroy(&p);
+}
+
+/** The first number that is not finite is named with its operator and point, on any number of threads. */
+static void test_not_finite(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space);
+  pcsim_value x = pcsim_build_input(p, "x", space, 1);
+  pcsim_value y = pcsim_build_binary(p, PCSIM_OP_DIV, pcsim_build_constant(p, 1), x);
+  pcsim_build_output(p, "y", pcsim_build_unary(p, PCSIM_OP_EXP, pcsim_build_unary(p, PCSIM_OP_NEG, y)));
+  double data[300];
+  for (int i = 0; i < 300; i++) data[i] = i == 123 || i == 290 ? 0 : 1 + i;
+  for (int threads = 1; threads < 3; threads++) {
+    pcsim_executor *e = NULL;
+    assert_ok(pcsim_executor_create(p, &(pcsim_executor_options){.threads = threads, .tile = 8}, &e));
+    assert_ok(pcsim_executor_points(e, "points", 300));
+    assert_ok(pcsim_executor_bind(e, "x", data));
+    expect_message(pcsim_executor_run(e, true), PCSIM_ERR_CASE, "(div) is inf at point 123 of 'points'");
+    assert_ok(pcsim_executor_run(e, false));
+    data[17] = NAN;
+    expect_message(pcsim_executor_run(e, true), PCSIM_ERR_CASE, "input 'x' is nan at point 17");
+    data[17] = 1;
+    pcsim_executor_destroy(&e);
+  }
+  pcsim_program_destroy(&p);
+}
+
+static int run_all(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_operator), cmocka_unit_test(test_every_kind),
+      cmocka_unit_test(test_channels),       cmocka_unit_test(test_maps),
+      cmocka_unit_test(test_bindings),       cmocka_unit_test(test_not_finite),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv) { return pcsim_test_main(run_all, &argc, &argv); }
