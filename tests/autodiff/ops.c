@@ -158,7 +158,7 @@ static void check_orders(const operator_line *line, const double *x, bool curved
     real c[ORDER + 2];
     reference_taylor(curved ? curved_value : line_value, line, n, x, directions[j], line->reach / 4, c);
     /* The magnitude of a coefficient: no less than what the lower ones and the function itself suggest. */
-    double size = (double)c[ORDER + 1] * line->reach;
+    double size = REFERENCE_FLOOR * (double)c[ORDER + 1] * line->reach;
     for (int k = 0; k <= ORDER; k++) {
       char name[32];
       snprintf(name, sizeof name, k ? "y_%d_%d" : "y", j, k);

@@ -13,10 +13,14 @@
 typedef _Float128 real;
 typedef _Complex _Float128 cplx;
 #define F(name) name##f128
+/* Share of the largest |f| near the point that counts as magnitude where derivatives vanish: the reference
+ * has this many digits to spare. */
+#define REFERENCE_FLOOR 1e-8
 #else
 typedef long double real;
 typedef _Complex long double cplx;
 #define F(name) name##l
+#define REFERENCE_FLOOR 1.0
 #endif
 
 enum { REFERENCE_NODES = 64, REFERENCE_ORDER = 8 };
@@ -116,8 +120,8 @@ static inline double reference_mixed(reference_function f, const void *context, 
     if (length == 0) continue;
     const real *coefficients = reference_line(f, context, inputs, x, d, reach);
     sum += sign * coefficients[n];
-    magnitude += F(fmax)(F(fabs)(coefficients[n]),
-                         coefficients[REFERENCE_ORDER + 1] * F(pow)((real)(length / reach), (real)n));
+    magnitude += F(fmax)(F(fabs)(coefficients[n]), REFERENCE_FLOOR * coefficients[REFERENCE_ORDER + 1] *
+                                                       F(pow)((real)(length / reach), (real)n));
   }
   /* D^n = n! c_n; twice half the signs. */
   const real over = (real)(1 << (n - 1));
