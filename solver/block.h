@@ -54,7 +54,7 @@ typedef struct {
   int sweeps;      /**< before and after */
   int passes;      /**< pairwise matchings a level: aggregates of up to 2^passes */
   int coarse_size; /**< blocks at which to factorise */
-  int cycle;       /**< 1 V, 2 W */
+  int cycle;       /**< 1 V, 2 K: two accelerated visits of each coarse level */
   float overcorrection;
 } multigrid_options;
 multigrid_options multigrid_options_default(int dim);
