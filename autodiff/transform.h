@@ -47,4 +47,8 @@ pcsim_status forward_run(forward *f, const pcsim_value *values, int n) PCSIM_NOD
  */
 pcsim_value forward_coefficient(forward *f, pcsim_value v, int lane, int k);
 
+/** pcsim_transform_partials by a given route. */
+pcsim_status transform_partials_by(const pcsim_program *program, const char *wrt, const int *orders, int n,
+                                   bool nested, pcsim_program **out) PCSIM_NODISCARD;
+
 #endif

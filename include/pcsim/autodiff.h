@@ -171,6 +171,12 @@ pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const c
                                            int num_directions, const double *weights,
                                            pcsim_program **out) PCSIM_NODISCARD;
 
+/** Partial derivatives of every output by the rows of the input or parameter `wrt`: orders [n][rows of wrt], {2, 1} being
+ *  the third derivative twice by the first row and once by the second. Adds outputs "OUT_p_J" for J = 0 .. n - 1
+ *  ("OUT_pL_J" at level L from 2 on). Of nested coefficients and combined directions the cheaper way is taken. */
+pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *wrt, const int *orders, int n,
+                                      pcsim_program **out) PCSIM_NODISCARD;
+
 /* -------------------------------------------------------- compiling and running */
 
 /** What a program costs. An operator point by point counts one operation a row, be it a sum or a sine; a product and

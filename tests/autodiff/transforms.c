@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Transforms of whole programs: triples on a network, names of nested transforms, parameters, collapsed jets,
  * a finite-volume sequence, user operators, partials, simplification. */
+#include "autodiff/transform.h"
 #include "chain.h"
 
 /* ------------------------------------------------------------------ network */
@@ -124,8 +125,8 @@ static void test_network_cotangents(void **state) {
   }
   interpret_run(&f);
   interpret_run(&b);
-  double forward = 0, backward = 0, size = 0;
-  for (int i = 0; i < POINTS; i++) forward += bar[i] * interpret_output(&f, "d_y")[i];
+  double ahead = 0, backward = 0, size = 0;
+  for (int i = 0; i < POINTS; i++) ahead += bar[i] * interpret_output(&f, "d_y")[i];
   for (int i = 0; i < NUM_WRT; i++) {
     char name[16];
     snprintf(name, sizeof name, "b_%s", wrt[i]);
@@ -136,8 +137,8 @@ static void test_network_cotangents(void **state) {
       size += fabs(interpret_output(&b, name)[k] * d[i][k]);
     }
   }
-  assert_close(forward / size, backward / size, 1e-13);
-  print_message("network: <b, J v> against <J^T b, v>: %.1e\n", fabs(forward - backward) / size);
+  assert_close(ahead / size, backward / size, 1e-13);
+  print_message("network: <b, J v> against <J^T b, v>: %.1e\n", fabs(ahead - backward) / size);
   interpret_end(&f);
   interpret_end(&b);
   pcsim_program_destroy(&tangent);
@@ -418,16 +419,15 @@ static void test_sequence(void **state) {
   interpret_bind(&b, "b_r", br);
   interpret_bind(&b, "b_drag", &bdrag);
   interpret_run(&b);
-  double forward = bdrag * interpret_output(&f, "d_drag")[0],
-         backward = dnu * interpret_output(&b, "b_nu")[0];
-  double size = fabs(forward) + fabs(backward);
+  double ahead = bdrag * interpret_output(&f, "d_drag")[0], backward = dnu * interpret_output(&b, "b_nu")[0];
+  double size = fabs(ahead) + fabs(backward);
   for (int c = 0; c < CELLS; c++) {
-    forward += br[c] * interpret_output(&f, "d_r")[c];
+    ahead += br[c] * interpret_output(&f, "d_r")[c];
     backward += du[c] * interpret_output(&b, "b_u")[c];
     size += fabs(br[c] * interpret_output(&f, "d_r")[c]);
   }
-  assert_close(forward / size, backward / size, 1e-13);
-  print_message("sequence: <b, J v> against <J^T b, v>: %.1e\n", fabs(forward - backward) / size);
+  assert_close(ahead / size, backward / size, 1e-13);
+  print_message("sequence: <b, J v> against <J^T b, v>: %.1e\n", fabs(ahead - backward) / size);
   interpret_end(&b);
 
   /* Central differences; what is frozen stays at its value: its input is moved back by hand. */
@@ -504,12 +504,67 @@ static void test_sequence_nested(void **state) {
   pcsim_program_destroy(&p);
 }
 
+/* ------------------------------------------------------- partials, estimator */
+
+/** All mixed partials up to total order 6 in three variables, by both routes. */
+static void test_partials(void **state) {
+  (void)state;
+  const network net = make_network(2, (const int[]){3, 4, 1});
+  const double x[3] = {0.3, -0.2, 0.5};
+  int orders[128][3], n = 0;
+  for (int a = 0; a <= 6; a++)
+    for (int b = 0; a + b <= 6; b++)
+      for (int c = 0; a + b + c <= 6; c++, n++) {
+        orders[n][0] = a;
+        orders[n][1] = b;
+        orders[n][2] = c;
+      }
+  assert_int_equal(n, 84);
+  double worst[2] = {0}, operations[2];
+  for (int nested = 0; nested < 2; nested++) {
+    pcsim_program *p = build_network(&net), *q = NULL;
+    assert_ok(transform_partials_by(p, "x", orders[0], n, nested, &q));
+    operations[nested] = pcsim_program_count(q).operations;
+    interpreter it;
+    interpret_begin(&it, q);
+    interpret_points(&it, "points", 1);
+    interpret_bind(&it, "x", x);
+    interpret_run(&it);
+    for (int i = 0; i < n; i++) {
+      double v[6][16] = {{0}}, size;
+      int m = 0;
+      for (int j = 0; j < 3; j++)
+        for (int k = 0; k < orders[i][j]; k++) v[m++][j] = 1;
+      char name[16];
+      snprintf(name, sizeof name, "y_p_%d", i);
+      const double expected =
+          reference_mixed(network_value, &net, 3, x, 0.7, m, (const double(*)[16])v, &size);
+      const double error = fabs(interpret_output(&it, name)[0] - expected) / fmax(fabs(expected), size);
+      if (!(error <= 1e-12))
+        fail_msg("partial %d %d %d: %.17g, expected %.17g (%g)", orders[i][0], orders[i][1], orders[i][2],
+                 interpret_output(&it, name)[0], expected, error);
+      worst[nested] = fmax(worst[nested], error);
+    }
+    interpret_end(&it);
+    pcsim_program_destroy(&q);
+    pcsim_program_destroy(&p);
+  }
+  print_message("84 partials of 3-4-1: worst %.1e by directions (%.0f operations), %.1e nested (%.0f)\n",
+                worst[0], operations[0], worst[1], operations[1]);
+  pcsim_program *p = build_network(&net), *q = NULL;
+  assert_ok(pcsim_transform_partials(p, "x", orders[0], n, &q));
+  assert_close(pcsim_program_count(q).operations, fmin(operations[0], operations[1]), 0);
+  pcsim_program_destroy(&q);
+  assert_status(pcsim_transform_partials(p, "x", (const int[]){1, -1, 0}, 1, &q), PCSIM_ERR_ARG);
+  pcsim_program_destroy(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_triples),          cmocka_unit_test(test_network_cotangents),
       cmocka_unit_test(test_hessian_vector),   cmocka_unit_test(test_names),
       cmocka_unit_test(test_linear_operators), cmocka_unit_test(test_sequence),
-      cmocka_unit_test(test_sequence_nested),
+      cmocka_unit_test(test_sequence_nested),  cmocka_unit_test(test_partials),
   };
   return cmocka_run_group_tests_name("transforms", tests, NULL, NULL);
 }
