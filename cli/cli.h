@@ -38,6 +38,7 @@ pcsim_status cmd_check(cli *c, int argc, char **argv);
 pcsim_status cmd_new(cli *c, int argc, char **argv);
 pcsim_status cmd_list(cli *c, int argc, char **argv);
 pcsim_status cmd_mesh(cli *c, int argc, char **argv);
+pcsim_status cmd_explain(cli *c, int argc, char **argv);
 pcsim_status cmd_sample(cli *c, int argc, char **argv);
 pcsim_status cmd_compare(cli *c, int argc, char **argv);
 pcsim_status cmd_report(cli *c, int argc, char **argv);

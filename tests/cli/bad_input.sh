@@ -66,4 +66,11 @@ expect_err "did you mean 'shapes'" "wrong table"
 run "$pcsim" new chanel
 expect_rc 2 "wrong starter"
 expect_err "did you mean 'channel'" "wrong starter"
+run "$pcsim" explain "u_t + nuu*u" --parameters nu
+expect_rc 2 "wrong name in an equation"
+expect_err "u_t + nuu*u:1:7: unknown name 'nuu'; did you mean 'nu'?" "wrong name in an equation"
+run "$pcsim" explain "u" --unknowns u,u
+expect_rc 2 "unknown named twice"
+run "$pcsim" explain
+expect_rc 2 "nothing to explain"
 finish

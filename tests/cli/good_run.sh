@@ -72,6 +72,13 @@ expect_out "non-orthogonality" "mesh"
 run "$pcsim" doctor
 expect_rc 0 "doctor"
 expect_out "PETSc" "doctor"
+run "$pcsim" explain "u_t + u*u_x - nu*lap(u)" --parameters nu --coordinates x,t
+expect_rc 0 "explain"
+expect_out 'input "u_xx" : 1 on points' "explain names the derivatives"
+expect_out "a point: 4 operations" "explain counts"
+run "$pcsim" explain "u" -- "-dn(u*v)"
+expect_rc 0 "explain of two equations"
+expect_out 'input "n.x"' "explain of a normal derivative"
 run "$pcsim" help
 expect_rc 0 "help"
 run "$pcsim" version

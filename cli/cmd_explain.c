@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file cmd_explain.c  pcsim explain EXPR: what an expression becomes, before and after the compiler, with
+ * counts. */
+#include "cli.h"
+
+#include <string.h>
+
+enum { MAX_NAMES = 64 };
+
+/** Names separated by commas; `text` is cut up. */
+typedef struct {
+  char *text;
+  const char *names[MAX_NAMES];
+  int n;
+} name_list;
+
+static pcsim_status split(const char *option, const char *given, name_list *list) {
+  PCSIM_TRY(pcsim_strdup(given, &list->text));
+  char *save = NULL;
+  for (char *name = strtok_r(list->text, ", ", &save); name; name = strtok_r(NULL, ", ", &save)) {
+    PCSIM_CHECK(list->n < MAX_NAMES, PCSIM_ERR_CASE, "pcsim explain: %s has more than %d names", option,
+                MAX_NAMES);
+    list->names[list->n++] = name;
+  }
+  return PCSIM_OK;
+}
+
+/** What stands before a program: its counts. */
+static void print_cost(const char *title, const pcsim_program *program) {
+  pcsim_program_cost cost = pcsim_program_count(program);
+  printf("%s: %lld values, %lld temporaries; a point: %.6g operations, %.6g bytes\n", title,
+         (long long)cost.nodes, (long long)cost.temporaries, cost.operations, cost.bytes);
+}
+
+/** The lowered program, then the simplified one where it is another. Rank 0. */
+static pcsim_status print_both(const pcsim_program *lowered, const pcsim_program *simplified) {
+  char *before = NULL, *after = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_program_print(lowered, &before), status, done);
+  PCSIM_GOTO(pcsim_program_print(simplified, &after), status, done);
+  print_cost("lowered", lowered);
+  printf("%s\n", before);
+  if (!strcmp(before, after)) {
+    printf("simplified: the same\n");
+  } else {
+    print_cost("simplified", simplified);
+    printf("%s", after);
+  }
+done:
+  pcsim_free(&before);
+  pcsim_free(&after);
+  return status;
+}
+
+/** The place is shown under the expression, as the case's line would be. */
+static pcsim_status explain_fault(pcsim_status status, const char *text, int which, size_t offset) {
+  char reason[1024];
+  if (status != PCSIM_ERR_CASE) return status;
+  snprintf(reason, sizeof reason, "%s", pcsim_error_message());
+  if (which < 0) PCSIM_FAIL(status, "pcsim explain: %s", reason);
+  PCSIM_FAIL(status, "%s:1:%zu: %s", text, offset + 1, reason);
+}
+
+static pcsim_status explain(cli *c, const char *const *texts, int n, const pcsim_lowering *names) {
+  pcsim_program *lowered = NULL, *simplified = NULL;
+  int which = 0;
+  size_t offset = 0;
+  pcsim_status status = pcsim_lower(texts, n, names, &lowered, &which, &offset);
+  if (status != PCSIM_OK) return explain_fault(status, which >= 0 ? texts[which] : "", which, offset);
+  PCSIM_GOTO(pcsim_program_copy(lowered, &simplified), status, done);
+  PCSIM_GOTO(pcsim_program_simplify(simplified), status, done);
+  if (c->rank == 0) status = print_both(lowered, simplified);
+done:
+  pcsim_program_destroy(&lowered);
+  pcsim_program_destroy(&simplified);
+  return status;
+}
+
+pcsim_status cmd_explain(cli *c, int argc, char **argv) {
+  const char *unknowns = "u,v,w,p,T", *coordinates = "x,y,z,t", *parameters = "", *texts[MAX_NAMES];
+  int n;
+  const cli_option options[] = {{"--unknowns", NULL, CLI_TEXT, &unknowns},
+                                {"--coordinates", NULL, CLI_TEXT, &coordinates},
+                                {"--parameters", NULL, CLI_TEXT, &parameters}};
+  PCSIM_TRY(cli_options_read("explain", argc, argv, options, sizeof options / sizeof *options, "EXPR", 1,
+                             MAX_NAMES, texts, &n));
+  name_list lists[3] = {{0}, {0}, {0}};
+  pcsim_status status;
+  PCSIM_GOTO(split("--coordinates", coordinates, &lists[0]), status, done);
+  PCSIM_GOTO(split("--unknowns", unknowns, &lists[1]), status, done);
+  PCSIM_GOTO(split("--parameters", parameters, &lists[2]), status, done);
+  const pcsim_lowering names = {.num_coordinates = lists[0].n,
+                                .coordinates = lists[0].names,
+                                .num_unknowns = lists[1].n,
+                                .unknowns = lists[1].names,
+                                .num_parameters = lists[2].n,
+                                .parameters = lists[2].names};
+  status = explain(c, texts, n, &names);
+done:
+  for (int i = 0; i < 3; i++) pcsim_free(&lists[i].text);
+  return status;
+}
