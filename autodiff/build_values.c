@@ -165,8 +165,8 @@ pcsim_value pcsim_build_slice(pcsim_program *program, pcsim_value a, int first, 
   if (!is_value(program, "slice", a)) return PCSIM_NO_VALUE;
   const node *n = &program->nodes[a];
   if (first < 0 || rows < 1 || first > n->rows - rows)
-    return graph_fault(program, PCSIM_ERR_ARG, "slice: rows %d to %d of a value with %d rows", first,
-                       first + rows - 1, n->rows);
+    return graph_fault(program, PCSIM_ERR_ARG, "slice: %d rows from row %d of a value with %d", rows, first,
+                       n->rows);
   return graph_add(program, &(node){.kind = NODE_SLICE,
                                     .space = n->space,
                                     .rows = rows,
