@@ -220,8 +220,8 @@ static void test_print(void **state) {
   pcsim_program *p = start(&x);
   char *text = NULL;
   const pcsim_value w = pcsim_build_parameter(p, "W", 3, 1), y = pcsim_build_dense(p, w, x, PCSIM_NO_VALUE);
-  pcsim_build_output(
-      p, "y", op2(p, PCSIM_OP_MUL, pcsim_build_constant(p, 0.25), pcsim_build_unary(p, PCSIM_OP_TANH, y)));
+  const pcsim_value quarter = pcsim_build_constant(p, 0.25), t = pcsim_build_unary(p, PCSIM_OP_TANH, y);
+  pcsim_build_output(p, "y", op2(p, PCSIM_OP_MUL, quarter, t));
   assert_ok(pcsim_program_print(p, &text));
   assert_string_equal(text, "%0 = input \"x\" : 1 on points\n"
                             "%1 = parameter \"W\" : 3\n"
