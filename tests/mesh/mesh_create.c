@@ -260,7 +260,7 @@ static void near_cells_share_a_node(void **state) {
   }
 }
 
-/* Cells around each node, and whether a facet touches it, against the raw mesh. */
+/* Cells around each node, and the patch of the facets that touch it, against the raw mesh. */
 static void nodes_know_their_cells(void **state) {
   (void)state;
   for (int k = 0; k < NUM_LATTICES; k++) {
@@ -283,10 +283,10 @@ static void nodes_know_their_cells(void **state) {
           assert_true(global_number(v, v->node_cell[start + i]) >
                       global_number(v, v->node_cell[start + i - 1]));
       }
-      for (int64_t k = 0; k < raw->num_facets; k++)
-        for (int64_t i = raw->facet_start[k]; i < raw->facet_start[k + 1]; i++) {
+      for (int64_t facet = 0; facet < raw->num_facets; facet++)
+        for (int64_t i = raw->facet_start[facet]; i < raw->facet_start[facet + 1]; i++) {
           if (raw->facet_nodes[i] != v->node_global[node]) continue;
-          int patch = pcsim_mesh_find_patch(mesh, raw->patches[raw->facet_patch[k]]);
+          int patch = pcsim_mesh_find_patch(p.mesh, raw->patches[raw->facet_patch[facet]]);
           if (expected_patch != PCSIM_NODE_INTERIOR && expected_patch != patch) patch = PCSIM_NODE_SEVERAL;
           expected_patch = patch;
         }
