@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file networks.c  A network, its second-order jet, the gradient of a second-order residual. */
+#include "networks.h"
+
+#include "autodiff/graph.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void draw_numbers(pcsim_program *p, const char *name, double scale, uint64_t *state) {
+  int rows, columns;
+  double *a = pcsim_program_parameter(p, name, &rows, &columns);
+  for (int i = 0; a && i < rows * columns; i++) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    a[i] = scale * (2 * (double)(*state >> 11) * 0x1p-53 - 1);
+  }
+}
+
+pcsim_status network_create(int width, pcsim_program **program) {
+  pcsim_program *p = NULL;
+  PCSIM_TRY(pcsim_program_create(&p));
+  pcsim_value h = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 2);
+  uint64_t state = 1;
+  for (int layer = 0; layer <= HIDDEN_LAYERS; layer++) {
+    const int in = layer ? width : 2, out = layer < HIDDEN_LAYERS ? width : 1;
+    char w[8], b[8];
+    snprintf(w, sizeof w, "w%d", layer);
+    snprintf(b, sizeof b, "b%d", layer);
+    pcsim_value weight = pcsim_build_parameter(p, w, out, in), bias = pcsim_build_parameter(p, b, out, 1);
+    draw_numbers(p, w, sqrt(3.0 / in), &state);
+    draw_numbers(p, b, 0.1, &state);
+    h = pcsim_build_dense(p, weight, h, bias);
+    if (layer < HIDDEN_LAYERS) h = pcsim_build_unary(p, PCSIM_OP_TANH, h);
+  }
+  pcsim_build_output(p, "u", h);
+  *program = p;
+  return pcsim_program_status(p);
+}
+
+pcsim_status network_jet(int width, pcsim_program **program) {
+  pcsim_program *network = NULL;
+  PCSIM_TRY(network_create(width, &network));
+  pcsim_status status = pcsim_transform_jet(network, "x", 2, 2, program);
+  pcsim_program_destroy(&network);
+  if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
+  return status;
+}
+
+/** The residual's loss in place of the outputs. */
+static pcsim_status add_loss(pcsim_program *p) {
+  const pcsim_value u = graph_find_output(p, "u"), xx = graph_find_output(p, "u_0_2"),
+                    yy = graph_find_output(p, "u_1_2");
+  pcsim_value sum = pcsim_build_binary(p, PCSIM_OP_ADD, xx, yy);
+  pcsim_value r = pcsim_build_binary(p, PCSIM_OP_MUL, sum, pcsim_build_constant(p, 2));
+  r = pcsim_build_binary(p, PCSIM_OP_ADD, r, pcsim_build_unary(p, PCSIM_OP_SIN, u));
+  r = pcsim_build_binary(p, PCSIM_OP_SUB, r, pcsim_build_input(p, "f", 0, 1));
+  for (int i = 0; i < p->num_outputs; i++) pcsim_free(&p->outputs[i].name);
+  p->num_outputs = 0;
+  pcsim_build_output(p, "loss", pcsim_build_mean(p, pcsim_build_binary(p, PCSIM_OP_MUL, r, r)));
+  return pcsim_program_status(p);
+}
+
+pcsim_status network_gradient(int width, pcsim_program **program) {
+  char names[2 * HIDDEN_LAYERS + 2][8];
+  const char *wrt[2 * HIDDEN_LAYERS + 2];
+  for (int i = 0; i < 2 * HIDDEN_LAYERS + 2; i++) {
+    snprintf(names[i], sizeof names[i], "%c%d", i % 2 ? 'b' : 'w', i / 2);
+    wrt[i] = names[i];
+  }
+  pcsim_program *jet = NULL;
+  PCSIM_TRY(network_jet(width, &jet));
+  pcsim_status status = add_loss(jet);
+  if (status == PCSIM_OK) status = pcsim_transform_vjp(jet, wrt, 2 * HIDDEN_LAYERS + 2, program);
+  pcsim_program_destroy(&jet);
+  if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
+  return status;
+}

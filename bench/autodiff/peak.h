@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file peak.h  What the processor can do at most, measured beside the work. */
+#ifndef PCSIM_BENCH_AUTODIFF_PEAK_H
+#define PCSIM_BENCH_AUTODIFF_PEAK_H
+
+#include <stdbool.h>
+
+/** Fused multiply-adds on registers only: operations (2 each) a second of `threads` threads together. */
+double peak_operations(bool single, int threads);
+/** Bytes read a second by `threads` threads together, from arrays that no cache holds. */
+double peak_bandwidth(int threads);
+double now(void);
+
+#endif
