@@ -196,7 +196,7 @@ static void test_faults(void **state) {
   expect_fault(&p, "'x' is there already");
   p = start(&x);
   pcsim_build_slice(p, x, 1, 1);
-  expect_fault(&p, "rows 1 to 1 of a value with 1 rows");
+  expect_fault(&p, "1 rows from row 1 of a value with 1");
   p = start(&x);
   pcsim_build_sum(p, pcsim_build_constant(p, 2));
   expect_fault(&p, "lives on no space");
