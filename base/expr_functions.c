@@ -36,6 +36,9 @@ BODY(mod, a[0] - a[1] * floor(a[0] / a[1]))
 BODY(where, a[0] != 0 ? a[1] : a[2])
 BODY(pow, pow(a[0], a[1]))
 BODY(hypot, hypot(a[0], a[1]))
+BODY(softplus, (a[0] > 0 ? a[0] : 0) + log1p(exp(-fabs(a[0]))))
+BODY(gelu, 0.5 * a[0] * erfc(-0.70710678118654752440 * a[0]))
+BODY(swish, a[0] * (0.5 * (1 + tanh(0.5 * a[0]))))
 BODY(sigmoid, 0.5 * (1 + tanh(0.5 * a[0]))) /* exp(-x) would overflow */
 
 /* A nan among the arguments is the result: fmin and fmax would hide it. */
@@ -83,6 +86,9 @@ static const struct {
     {{"pow", 2, 2, "power, as ^", false}, body_pow},
     {{"hypot", 2, 2, "sqrt(a^2 + b^2) without overflow", false}, body_hypot},
     {{"sigmoid", 1, 1, "1/(1 + exp(-x))", false}, body_sigmoid},
+    {{"softplus", 1, 1, "log(1 + exp(x))", false}, body_softplus},
+    {{"gelu", 1, 1, "x times the normal distribution function of x", false}, body_gelu},
+    {{"swish", 1, 1, "x*sigmoid(x)", false}, body_swish},
     /* In equations only: parsed, but without a value of their own. */
     {{"lap", 1, 1, "Laplacian (equations only, as all below)", true}, NULL},
     {{"grad", 1, 1, "gradient, a vector", true}, NULL},
