@@ -167,6 +167,39 @@ static pcsim_value simpler_sum(pcsim_program *p, pcsim_op op, pcsim_value a, pcs
   return PCSIM_NO_VALUE;
 }
 
+/** Is `v` one number, a power of two? Products with it are exact. */
+static bool is_power_of_two(const pcsim_program *p, pcsim_value v, double *value) {
+  const node *n = &p->nodes[v];
+  if (n->kind != NODE_CONSTANT || n->rows != 1 || n->columns != 1) return false;
+  int exponent;
+  *value = n->numbers[0];
+  return fabs(frexp(*value, &exponent)) == 0.5 && exponent > -64 && exponent < 64;
+}
+
+/** v = factor * other with a power of two? Gives the other value, or PCSIM_NO_VALUE. */
+static pcsim_value scaled(const pcsim_program *p, pcsim_value v, double *factor) {
+  const node *n = &p->nodes[v];
+  if (n->kind != NODE_OP || n->op != PCSIM_OP_MUL) return PCSIM_NO_VALUE;
+  if (is_power_of_two(p, n->inputs[0], factor)) return n->inputs[1];
+  return is_power_of_two(p, n->inputs[1], factor) ? n->inputs[0] : PCSIM_NO_VALUE;
+}
+
+/** Powers of two wander out of products, where they meet: the halves of Taylor coefficients and the twos of
+ * derivatives cancel. */
+static pcsim_value gathered_factors(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  double first, second;
+  if (is_power_of_two(p, b, &first) && !is_power_of_two(p, a, &second)) return gathered_factors(p, b, a);
+  if (is_power_of_two(p, a, &first)) {
+    const pcsim_value other = scaled(p, b, &second);
+    return other < 0 ? other : f2(p, PCSIM_OP_MUL, pcsim_build_constant(p, first * second), other);
+  }
+  const pcsim_value in_a = scaled(p, a, &first), in_b = scaled(p, b, &second);
+  if (in_a < 0 && in_b < 0) return PCSIM_NO_VALUE;
+  const double factor = (in_a < 0 ? 1 : first) * (in_b < 0 ? 1 : second);
+  return f2(p, PCSIM_OP_MUL, pcsim_build_constant(p, factor),
+            f2(p, PCSIM_OP_MUL, in_a < 0 ? a : in_a, in_b < 0 ? b : in_b));
+}
+
 static pcsim_value simpler_product(pcsim_program *p, pcsim_value a, pcsim_value b) {
   const pcsim_value minus_a = negated(p, a), minus_b = negated(p, b);
   if (graph_is_number(p, a, 1)) return b;
@@ -178,7 +211,7 @@ static pcsim_value simpler_product(pcsim_program *p, pcsim_value a, pcsim_value 
   if (minus_a >= 0 && minus_b >= 0) return f2(p, PCSIM_OP_MUL, minus_a, minus_b);
   if (minus_a >= 0) return f1(p, PCSIM_OP_NEG, f2(p, PCSIM_OP_MUL, minus_a, b));
   if (minus_b >= 0) return f1(p, PCSIM_OP_NEG, f2(p, PCSIM_OP_MUL, a, minus_b));
-  return PCSIM_NO_VALUE;
+  return gathered_factors(p, a, b);
 }
 
 static pcsim_value simpler_quotient(pcsim_program *p, pcsim_value a, pcsim_value b) {
