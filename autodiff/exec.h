@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
   int op; /**< a kernel_op, or one of the two below */
   pcsim_value node;
-  operand out, in[3];
+  operand out, in[KERNEL_INPUTS];
 } micro;
 enum { MICRO_EXPAND_ROW = NUM_KERNEL_OPS, MICRO_EXPAND_COLUMN };
 

@@ -167,8 +167,8 @@ static void run_elementwise(const pass *t, const instruction *step) {
     const int rows = step->rows - row < per ? step->rows - row : per;
     for (int i = step->first; i < step->first + step->count; i++) {
       const micro *m = &p->micros[i];
-      const char *in[3];
-      int64_t walk[3];
+      const void *in[KERNEL_INPUTS];
+      int64_t walk[KERNEL_INPUTS];
       char *out = m->out.kind == AT_TILE ? row_at(t, m->out.index + row)
                                          : t->d->strips + (size_t)m->out.index * strip_bytes;
       if (m->op == MICRO_EXPAND_ROW) {
@@ -180,7 +180,7 @@ static void run_elementwise(const pass *t, const instruction *step) {
           k->fill(t->tile, t->x->uniform[m->node][row + r], out + (size_t)r * t->row_bytes);
         continue;
       }
-      for (int j = 0; j < 3; j++) {
+      for (int j = 0; j < KERNEL_INPUTS; j++) {
         const operand *o = &m->in[j];
         in[j] = o->kind == AT_SPLAT  ? t->c->splats + (size_t)o->index * SPLAT_BYTES
                 : o->index < 0       ? NULL
@@ -188,7 +188,7 @@ static void run_elementwise(const pass *t, const instruction *step) {
                                      : t->d->strips + (size_t)o->index * strip_bytes;
         walk[j] = o->kind != AT_SPLAT;
       }
-      k->elementwise[m->op]((int64_t)rows * t->tile, out, in[0], walk[0], in[1], walk[1], in[2], walk[2]);
+      k->elementwise[m->op]((int64_t)rows * t->tile, out, in, walk);
       check_rows(t, m->node, row, rows, out);
     }
   }

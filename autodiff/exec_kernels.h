@@ -9,16 +9,24 @@
 /** Elementwise kernels: the operators (same numbers as pcsim_op), then those that only the planner makes. */
 enum {
   KERNEL_COPY = PCSIM_NUM_OPS,
-  KERNEL_FMA,  /**< a b + c */
-  KERNEL_FMS,  /**< a b - c */
-  KERNEL_FNMA, /**< c - a b */
+  KERNEL_MUL3,   /**< a b c */
+  KERNEL_FMA,    /**< a b + c */
+  KERNEL_FMS,    /**< a b - c */
+  KERNEL_FNMA,   /**< c - a b */
+  KERNEL_FMA3,   /**< a b c + d */
+  KERNEL_FMS3,   /**< a b c - d */
+  KERNEL_FNMA3,  /**< d - a b c */
+  KERNEL_MULADD, /**< a b + c d */
+  KERNEL_MULSUB, /**< a b - c d */
   NUM_KERNEL_OPS
 };
 
+enum { KERNEL_INPUTS = 4 };
+
 /** Operands are arrays of the kernels' number type; a step of 0 repeats the first vector, 1 walks. `n` counts
  *  numbers and is a multiple of `lanes`. */
-typedef void elementwise_kernel(int64_t n, void *out, const void *a, int64_t step_a, const void *b,
-                                int64_t step_b, const void *c, int64_t step_c);
+typedef void elementwise_kernel(int64_t n, void *out, const void *const in[KERNEL_INPUTS],
+                                const int64_t step[KERNEL_INPUTS]);
 
 typedef struct {
   const char *instructions; /**< "portable", "avx2", "avx512" */

@@ -24,6 +24,15 @@ typedef struct {
   int strip;
 } expanded;
 
+/** Kernel and inputs of an elementwise value. */
+typedef struct {
+  int op;
+  pcsim_value in[KERNEL_INPUTS];
+} composed;
+
+#define NO_OPERAND                                                                                           \
+  { AT_TILE, -1 }
+
 typedef struct {
   plan *p;
   const pcsim_program *g;
@@ -31,6 +40,7 @@ typedef struct {
   int level;
   item *items;
   int num_items;
+  composed *composed; /**< [nodes] of the group being made */
   int *phase, *group; /**< [nodes]; group -1: not computed in this stage */
   bool *outside;      /**< read outside its group */
   bool *folded;       /**< product that a sum takes in */
@@ -183,7 +193,7 @@ static pcsim_status expand(builder *b, pcsim_value v, operand *at) {
   PCSIM_TRY(room(b->num_expansions, sizeof *b->expansions, &b->expansions));
   micro m = {.op = column ? MICRO_EXPAND_COLUMN : MICRO_EXPAND_ROW,
              .node = v,
-             .in = {{AT_TILE, -1}, {AT_TILE, -1}, {AT_TILE, -1}}};
+             .in = {NO_OPERAND, NO_OPERAND, NO_OPERAND, NO_OPERAND}};
   int strip = -1;
   PCSIM_TRY(new_strip(b, &strip));
   m.out = *at = (operand){AT_STRIP, strip};
@@ -208,45 +218,63 @@ static pcsim_status find_operand(builder *b, pcsim_value v, int rows, int group,
   return refer_value(b, v, &at->index);
 }
 
-/** A product within the group that only v reads can be taken in by it. */
+/** A product within the group that only v reads, and reads once, can be taken in by it. */
 static bool can_fold(const builder *b, pcsim_value v, pcsim_value in) {
   const node *n = &b->g->nodes[in];
   return n->kind == NODE_OP && n->op == PCSIM_OP_MUL && b->group[in] == b->group[v] && !b->outside[in] &&
-         b->p->uses[in] == 1 && n->rows == b->g->nodes[v].rows;
+         !b->folded[in] && b->p->uses[in] == 1 && n->rows == b->g->nodes[v].rows;
 }
 
-/** Kernel and inputs of an elementwise value. */
-static int choose_kernel(const builder *b, pcsim_value v, pcsim_value in[3]) {
+/** Factors of the product v: two, or three when one of them is itself a product that can be taken in. */
+static int find_factors(const builder *b, pcsim_value v, pcsim_value factors[3], pcsim_value *inner) {
+  const pcsim_value *in = b->g->nodes[v].inputs;
+  *inner = can_fold(b, v, in[0]) ? in[0] : can_fold(b, v, in[1]) ? in[1] : PCSIM_NO_VALUE;
+  if (*inner < 0) {
+    factors[0] = in[0];
+    factors[1] = in[1];
+    return 2;
+  }
+  factors[0] = b->g->nodes[*inner].inputs[0];
+  factors[1] = b->g->nodes[*inner].inputs[1];
+  factors[2] = *inner == in[0] ? in[1] : in[0];
+  return 3;
+}
+
+/** Kernel and inputs of a sum or difference that takes in products. */
+static int compose_sum(const builder *b, const node *n, pcsim_value v, pcsim_value in[KERNEL_INPUTS]) {
+  const bool subtract = n->op == PCSIM_OP_SUB;
+  const pcsim_value *of = n->inputs;
+  pcsim_value factors[2][3], inner[2] = {PCSIM_NO_VALUE, PCSIM_NO_VALUE};
+  int counts[2] = {0, 0};
+  for (int i = 0; i < 2; i++)
+    if (can_fold(b, v, of[i])) counts[i] = find_factors(b, of[i], factors[i], &inner[i]);
+  if (!counts[0] && !counts[1]) return n->op;
+  if (counts[0] == 2 && counts[1] == 2) {
+    for (int i = 0; i < 4; i++) in[i] = factors[i / 2][i % 2];
+    b->folded[of[0]] = b->folded[of[1]] = true;
+    return subtract ? KERNEL_MULSUB : KERNEL_MULADD;
+  }
+  const int which = counts[1] > counts[0], count = counts[which];
+  for (int i = 0; i < count; i++) in[i] = factors[which][i];
+  in[count] = of[1 - which];
+  b->folded[of[which]] = true;
+  if (inner[which] >= 0) b->folded[inner[which]] = true;
+  if (count == 2) return !subtract ? KERNEL_FMA : which ? KERNEL_FNMA : KERNEL_FMS;
+  return !subtract ? KERNEL_FMA3 : which ? KERNEL_FNMA3 : KERNEL_FMS3;
+}
+
+/** Kernel and inputs of an elementwise value; from the last value of a group to the first, so that users come
+ *  before what they take in. */
+static int compose(const builder *b, pcsim_value v, pcsim_value in[KERNEL_INPUTS]) {
   const node *n = &b->g->nodes[v];
-  for (int i = 0; i < n->num_inputs && i < 3; i++) in[i] = n->inputs[i];
+  for (int i = 0; i < KERNEL_INPUTS; i++) in[i] = i < n->num_inputs ? n->inputs[i] : PCSIM_NO_VALUE;
   if (n->kind == NODE_BROADCAST) return KERNEL_COPY;
-  if (n->op != PCSIM_OP_ADD && n->op != PCSIM_OP_SUB) return n->op;
-  for (int i = 0; i < 2; i++) {
-    const pcsim_value product = n->inputs[i];
-    if (product < 0 || !b->folded[product] || !can_fold(b, v, product)) continue;
-    in[2] = n->inputs[1 - i];
-    in[0] = b->g->nodes[product].inputs[0];
-    in[1] = b->g->nodes[product].inputs[1];
-    return n->op == PCSIM_OP_ADD ? KERNEL_FMA : i == 0 ? KERNEL_FMS : KERNEL_FNMA;
-  }
-  return n->op;
-}
-
-static int kernel_inputs(const node *n, int kernel) {
-  return kernel > KERNEL_COPY ? 3 : kernel == KERNEL_COPY ? 1 : n->num_inputs;
-}
-
-static void mark_folded(builder *b, const item *items, int n) {
-  for (int i = 0; i < n; i++) {
-    const node *v = &b->g->nodes[items[i].node];
-    if (v->kind != NODE_OP || (v->op != PCSIM_OP_ADD && v->op != PCSIM_OP_SUB) || b->folded[items[i].node])
-      continue;
-    for (int j = 0; j < 2; j++)
-      if (can_fold(b, items[i].node, v->inputs[j])) {
-        b->folded[v->inputs[j]] = true;
-        break;
-      }
-  }
+  if (n->op == PCSIM_OP_ADD || n->op == PCSIM_OP_SUB) return compose_sum(b, n, v, in);
+  if (n->op != PCSIM_OP_MUL) return n->op;
+  pcsim_value inner;
+  if (find_factors(b, v, in, &inner) == 2) return n->op;
+  b->folded[inner] = true;
+  return KERNEL_MUL3;
 }
 
 /** Strip buffers by liveness: a strip is free after the last step that reads it. */
@@ -255,7 +283,7 @@ static pcsim_status place_strips(builder *b, int first) {
   const int n = p->num_micros - first;
   for (int i = 0; i < n; i++) {
     const micro *m = &p->micros[first + i];
-    for (int j = -1; j < 3; j++) {
+    for (int j = -1; j < KERNEL_INPUTS; j++) {
       const operand *o = j < 0 ? &m->out : &m->in[j];
       if (o->kind != AT_STRIP || o->index < 0) continue;
       if (b->strips[o->index].from < 0) b->strips[o->index].from = i;
@@ -268,7 +296,7 @@ static pcsim_status place_strips(builder *b, int first) {
   for (int i = 0; i < n; i++) {
     micro *m = &p->micros[first + i];
     if (m->out.kind == AT_STRIP) m->out.index = b->strips[m->out.index].place;
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < KERNEL_INPUTS; j++)
       if (m->in[j].kind == AT_STRIP && m->in[j].index >= 0) m->in[j].index = b->strips[m->in[j].index].place;
   }
   return PCSIM_OK;
@@ -282,17 +310,19 @@ static pcsim_status emit_elementwise(builder *b, const item *items, int n) {
     for (int j = 0; j < v->num_inputs; j++)
       if (b->g->nodes[v->inputs[j]].space != PCSIM_NO_SPACE) PCSIM_TRY(bring(b, v->inputs[j]));
   }
-  mark_folded(b, items, n);
+  for (int i = n - 1; i >= 0; i--) {
+    composed *c = &b->composed[i];
+    if (!b->folded[items[i].node]) c->op = compose(b, items[i].node, c->in);
+  }
   const int first = p->num_micros, first_reference = b->num_references;
   b->num_expansions = b->num_strips = 0;
   for (int i = 0; i < n; i++) {
     const pcsim_value v = items[i].node;
     if (b->folded[v]) continue;
-    pcsim_value in[3] = {-1, -1, -1};
-    micro m = {
-        .op = choose_kernel(b, v, in), .node = v, .in = {{AT_STRIP, -1}, {AT_STRIP, -1}, {AT_STRIP, -1}}};
-    for (int j = 0; j < kernel_inputs(&b->g->nodes[v], m.op); j++)
-      PCSIM_TRY(find_operand(b, in[j], rows, group, &m.in[j]));
+    const composed *c = &b->composed[i];
+    micro m = {.op = c->op, .node = v, .in = {NO_OPERAND, NO_OPERAND, NO_OPERAND, NO_OPERAND}};
+    for (int j = 0; j < KERNEL_INPUTS; j++)
+      if (c->in[j] >= 0) PCSIM_TRY(find_operand(b, c->in[j], rows, group, &m.in[j]));
     if (b->outside[v]) {
       m.out.kind = AT_TILE;
       PCSIM_TRY(define(b, v, &m.out.index));
@@ -529,7 +559,7 @@ static void resolve_all(builder *b) {
     if (step->kind == DO_STORE || step->kind == DO_ROW_SUM) resolve(b, &step->a);
     if (step->kind == DO_ELEMENTWISE)
       for (int j = step->first; j < step->first + step->count; j++)
-        for (int k = -1; k < 3; k++) {
+        for (int k = -1; k < KERNEL_INPUTS; k++) {
           operand *o = k < 0 ? &p->micros[j].out : &p->micros[j].in[k];
           if (o->kind == AT_TILE) resolve(b, &o->index);
         }
@@ -602,6 +632,7 @@ static pcsim_status make_stage(builder *b, int level, pcsim_space space) {
 static pcsim_status allocate(builder *b) {
   const size_t n = (size_t)b->g->num_nodes;
   PCSIM_TRY(pcsim_alloc(n, sizeof *b->items, &b->items));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->composed, &b->composed));
   PCSIM_TRY(pcsim_alloc(n, sizeof *b->phase, &b->phase));
   PCSIM_TRY(pcsim_alloc(n, sizeof *b->group, &b->group));
   PCSIM_TRY(pcsim_alloc(n, sizeof *b->outside, &b->outside));
@@ -617,6 +648,7 @@ pcsim_status plan_stages(plan *p) {
     for (pcsim_space space = 0; space < p->program->num_spaces && status == PCSIM_OK; space++)
       status = make_stage(&b, level, space);
   pcsim_free(&b.items);
+  pcsim_free(&b.composed);
   pcsim_free(&b.phase);
   pcsim_free(&b.group);
   pcsim_free(&b.outside);

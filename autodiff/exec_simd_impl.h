@@ -19,39 +19,61 @@ typedef NAME(mask_int) NAME(mask) __attribute__((vector_size(VECTOR_BYTES)));
 /* ---------------------------------------------------------------- elementwise */
 
 #define SIGNATURE                                                                                            \
-  (int64_t n, void *out, const void *a, int64_t step_a, const void *b, int64_t step_b, const void *c,        \
-   int64_t step_c)
-#define UNUSED_2 (void)b, (void)step_b, (void)c, (void)step_c
-#define UNUSED_3 (void)c, (void)step_c
+  (int64_t n, void *out, const void *const in[KERNEL_INPUTS], const int64_t step[KERNEL_INPUTS])
+#define ARRAY(type, i) const type *p##i = in[i]
+#define WALK(i) const int64_t s##i = step[i]
 #define ONE(m) ((V)((m) & (M)((V){0} + (real)1)))
 #define SELECT(m, p, q) ((V)(((m) & (M)(p)) | (~(m) & (M)(q))))
 
 #define UNARY(name, value)                                                                                   \
   static void NAME(name) SIGNATURE {                                                                         \
-    UNUSED_2;                                                                                                \
     V *o = out;                                                                                              \
-    const V *pa = a;                                                                                         \
+    ARRAY(V, 0);                                                                                             \
+    WALK(0);                                                                                                 \
     for (int64_t i = 0; i < n / LANES; i++) {                                                                \
-      const V x = pa[i * step_a];                                                                            \
+      const V x = p0[i * s0];                                                                                \
       o[i] = value;                                                                                          \
     }                                                                                                        \
   }
 #define BINARY(name, value)                                                                                  \
   static void NAME(name) SIGNATURE {                                                                         \
-    UNUSED_3;                                                                                                \
     V *o = out;                                                                                              \
-    const V *pa = a, *pb = b;                                                                                \
+    ARRAY(V, 0);                                                                                             \
+    WALK(0);                                                                                                 \
+    ARRAY(V, 1);                                                                                             \
+    WALK(1);                                                                                                 \
     for (int64_t i = 0; i < n / LANES; i++) {                                                                \
-      const V x = pa[i * step_a], y = pb[i * step_b];                                                        \
+      const V x = p0[i * s0], y = p1[i * s1];                                                                \
       o[i] = value;                                                                                          \
     }                                                                                                        \
   }
 #define TERNARY(name, value)                                                                                 \
   static void NAME(name) SIGNATURE {                                                                         \
     V *o = out;                                                                                              \
-    const V *pa = a, *pb = b, *pc = c;                                                                       \
+    ARRAY(V, 0);                                                                                             \
+    WALK(0);                                                                                                 \
+    ARRAY(V, 1);                                                                                             \
+    WALK(1);                                                                                                 \
+    ARRAY(V, 2);                                                                                             \
+    WALK(2);                                                                                                 \
     for (int64_t i = 0; i < n / LANES; i++) {                                                                \
-      const V x = pa[i * step_a], y = pb[i * step_b], z = pc[i * step_c];                                    \
+      const V x = p0[i * s0], y = p1[i * s1], z = p2[i * s2];                                                \
+      o[i] = value;                                                                                          \
+    }                                                                                                        \
+  }
+#define QUATERNARY(name, value)                                                                              \
+  static void NAME(name) SIGNATURE {                                                                         \
+    V *o = out;                                                                                              \
+    ARRAY(V, 0);                                                                                             \
+    WALK(0);                                                                                                 \
+    ARRAY(V, 1);                                                                                             \
+    WALK(1);                                                                                                 \
+    ARRAY(V, 2);                                                                                             \
+    WALK(2);                                                                                                 \
+    ARRAY(V, 3);                                                                                             \
+    WALK(3);                                                                                                 \
+    for (int64_t i = 0; i < n / LANES; i++) {                                                                \
+      const V x = p0[i * s0], y = p1[i * s1], z = p2[i * s2], w = p3[i * s3];                                \
       o[i] = value;                                                                                          \
     }                                                                                                        \
   }
@@ -60,11 +82,11 @@ typedef NAME(mask_int) NAME(mask) __attribute__((vector_size(VECTOR_BYTES)));
 typedef float NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
 #define FUNCTION(name, function)                                                                             \
   static void NAME(name) SIGNATURE {                                                                         \
-    UNUSED_2;                                                                                                \
     NAME(half) *o = out;                                                                                     \
-    const NAME(half) *pa = a;                                                                                \
+    ARRAY(NAME(half), 0);                                                                                    \
+    WALK(0);                                                                                                 \
     for (int64_t i = 0; i < n / VEC_LANES; i++) {                                                            \
-      const vec y = function(__builtin_convertvector(pa[step_a ? i : 0], vec));                              \
+      const vec y = function(__builtin_convertvector(p0[s0 ? i : 0], vec));                                  \
       o[i] = __builtin_convertvector(y, NAME(half));                                                         \
     }                                                                                                        \
   }
@@ -74,21 +96,23 @@ typedef float NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
 /* Functions of the C library, number by number. */
 #define SCALAR_1(name, value)                                                                                \
   static void NAME(name) SIGNATURE {                                                                         \
-    UNUSED_2;                                                                                                \
     real *o = out;                                                                                           \
-    const real *pa = a;                                                                                      \
+    ARRAY(real, 0);                                                                                          \
+    WALK(0);                                                                                                 \
     for (int64_t i = 0; i < n; i++) {                                                                        \
-      const double x = (double)pa[step_a ? i : 0];                                                           \
+      const double x = (double)p0[s0 ? i : 0];                                                               \
       o[i] = (real)(value);                                                                                  \
     }                                                                                                        \
   }
 #define SCALAR_2(name, value)                                                                                \
   static void NAME(name) SIGNATURE {                                                                         \
-    UNUSED_3;                                                                                                \
     real *o = out;                                                                                           \
-    const real *pa = a, *pb = b;                                                                             \
+    ARRAY(real, 0);                                                                                          \
+    ARRAY(real, 1);                                                                                          \
+    WALK(0);                                                                                                 \
+    WALK(1);                                                                                                 \
     for (int64_t i = 0; i < n; i++) {                                                                        \
-      const double x = (double)pa[step_a ? i : 0], y = (double)pb[step_b ? i : 0];                           \
+      const double x = (double)p0[s0 ? i : 0], y = (double)p1[s1 ? i : 0];                                   \
       o[i] = (real)(value);                                                                                  \
     }                                                                                                        \
   }
@@ -139,9 +163,15 @@ BINARY(op_OR, ONE((x != 0) | (y != 0)))
 UNARY(op_NOT, ONE(x == 0))
 TERNARY(op_WHERE, SELECT(x != 0, y, z))
 UNARY(op_COPY, x)
+TERNARY(op_MUL3, x *y *z)
 TERNARY(op_FMA, x *y + z)
 TERNARY(op_FMS, x *y - z)
 TERNARY(op_FNMA, z - x * y)
+QUATERNARY(op_FMA3, x *y *z + w)
+QUATERNARY(op_FMS3, x *y *z - w)
+QUATERNARY(op_FNMA3, w - x * y * z)
+QUATERNARY(op_MULADD, x *y + z * w)
+QUATERNARY(op_MULSUB, x *y - z * w)
 
 /* ---------------------------------------------------------------------- dense */
 
@@ -216,10 +246,9 @@ static void NAME(gemm)(int m, int k, const void *packed, int count, const void *
       const int rows = m - r < GEMM_ROWS ? m - r : GEMM_ROWS;
       const size_t at = (size_t)r * (size_t)tile;
 #define BIAS(i) (b[i] ? b[i] + r : NULL)
-      if (width == 3)
-        NAME(panel_3)
-        (rows, k, w, in[0], in[1], in[2], out[0] + at, out[1] + at, out[2] + at, BIAS(0), BIAS(1), BIAS(2),
-         tile);
+      if (width == 3) NAME(panel_3)
+      (rows, k, w, in[0], in[1], in[2], out[0] + at, out[1] + at, out[2] + at, BIAS(0), BIAS(1), BIAS(2),
+       tile);
       else NAME(panel_1)(rows, k, w, in[0], out[0] + at, BIAS(0), tile);
 #undef BIAS
     }
@@ -301,10 +330,9 @@ static void NAME(outer)(int m, int n, int count, const void *const *y, const voi
   for (int first = 0; first < n; first += block) {
     const int end = n - first < block ? n : first + block;
     for (int r = 0; r < m; r += OUTER_ROWS)
-      for (int j = first; j < end; j += 4)
-        NAME(outer_block)
-        (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile,
-         sum + (size_t)r * (size_t)n + (size_t)j, n);
+      for (int j = first; j < end; j += 4) NAME(outer_block)
+    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile,
+     sum + (size_t)r * (size_t)n + (size_t)j, n);
   }
 }
 
@@ -370,6 +398,12 @@ const exec_kernels TABLE = {
             PCSIM_OP_LIST(KERNEL)
 #undef KERNEL
                 [KERNEL_COPY] = NAME(op_COPY),
+            [KERNEL_MUL3] = NAME(op_MUL3),
+            [KERNEL_FMA3] = NAME(op_FMA3),
+            [KERNEL_FMS3] = NAME(op_FMS3),
+            [KERNEL_FNMA3] = NAME(op_FNMA3),
+            [KERNEL_MULADD] = NAME(op_MULADD),
+            [KERNEL_MULSUB] = NAME(op_MULSUB),
             [KERNEL_FMA] = NAME(op_FMA),
             [KERNEL_FMS] = NAME(op_FMS),
             [KERNEL_FNMA] = NAME(op_FNMA),
@@ -396,8 +430,9 @@ const exec_kernels TABLE = {
 #undef SCALAR_1
 #undef SCALAR_2
 #undef SIGNATURE
-#undef UNUSED_2
-#undef UNUSED_3
+#undef ARRAY
+#undef WALK
+#undef QUATERNARY
 #undef ONE
 #undef SELECT
 #undef EACH_ROW

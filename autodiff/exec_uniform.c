@@ -14,13 +14,13 @@ static const double *operand_of(const pcsim_executor *x, pcsim_value v, double *
 }
 
 static void run_op(const pcsim_executor *x, pcsim_value v, int op) {
-  _Alignas(64) double vectors[3][16] = {{0}};
+  _Alignas(64) double vectors[KERNEL_INPUTS][16];
   const node *n = &x->plan.program->nodes[v];
-  const double *in[3] = {vectors[0], vectors[1], vectors[2]};
-  int64_t step[3] = {0, 0, 0};
+  const void *in[KERNEL_INPUTS] = {0};
+  int64_t step[KERNEL_INPUTS] = {0};
   for (int i = 0; i < n->num_inputs; i++) in[i] = operand_of(x, n->inputs[i], vectors[i], &step[i]);
   const int64_t count = ((int64_t)n->rows * n->columns + 15) / 16 * 16;
-  x->kernels_double->elementwise[op](count, x->uniform[v], in[0], step[0], in[1], step[1], in[2], step[2]);
+  x->kernels_double->elementwise[op](count, x->uniform[v], in, step);
 }
 
 static pcsim_status run_user(const pcsim_executor *x, pcsim_value v) {
