@@ -163,6 +163,7 @@ static pcsim_value simpler_sum(pcsim_program *p, pcsim_op op, pcsim_value a, pcs
   if (graph_is_number(p, a, 0)) return subtract ? f1(p, PCSIM_OP_NEG, b) : b;
   if (minus_b >= 0) return f2(p, subtract ? PCSIM_OP_ADD : PCSIM_OP_SUB, a, minus_b);
   if (minus_a >= 0 && !subtract) return f2(p, PCSIM_OP_SUB, b, minus_a);
+  if (minus_a >= 0) return f1(p, PCSIM_OP_NEG, f2(p, PCSIM_OP_ADD, minus_a, b));
   if (a == b && !subtract) return f2(p, PCSIM_OP_MUL, pcsim_build_constant(p, 2), a);
   return PCSIM_NO_VALUE;
 }
