@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_CHUNKS = 32, STRIP = 256, SPLAT_BYTES = 64 };
+enum { MAX_CHUNKS = 32, STRIP = 512, SPLAT_BYTES = 64 };
 
 /** The first value that is not finite. */
 typedef struct {

@@ -227,8 +227,45 @@ static void NAME(panel_1)(int rows, int k, const real *restrict w, const real *x
   EACH_ROW(STORE_1)
 }
 
+/* One row of results: eight vectors of points at a time, so that the sums do not wait for each other. */
+#define EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define ROW_DECLARE(i) V a##i = {0};
+#define ROW_STEP(i) a##i += w[0] * *(const V *)(in[i] + at);
+#define ROW_STORE(i)                                                                                         \
+  if (i < width) *(V *)out[i] = a##i + (bias[i] ? (real)bias[i][0] : 0);
+static void NAME(single_row)(int width, int k, const real *restrict w, const real *const in[8],
+                             real *const out[8], const double *const bias[8], int64_t tile) {
+  EACH_8(ROW_DECLARE)
+  for (int64_t j = 0, at = 0; j < k; j++, at += tile, w += GEMM_ROWS) { EACH_8(ROW_STEP) }
+  EACH_8(ROW_STORE)
+}
+
+static void NAME(gemm_row)(int k, const void *packed, int count, const void *const *x, void *const *y,
+                           const double *const *bias, int tile) {
+  const int per_tile = tile / LANES, columns = count * per_tile;
+  for (int first = 0; first < columns; first += 8) {
+    const int width = columns - first < 8 ? columns - first : 8;
+    const real *in[8];
+    real *out[8];
+    const double *b[8];
+    for (int i = 0; i < 8; i++) {
+      /* Past the end the last column is computed again, but not written. */
+      const int column = first + (i < width ? i : width - 1), value = column / per_tile,
+                at = column % per_tile * LANES;
+      in[i] = (const real *)x[value] + at;
+      out[i] = (real *)y[value] + at;
+      b[i] = bias[value];
+    }
+    NAME(single_row)(width, k, packed, in, out, b, tile);
+  }
+}
+
 static void NAME(gemm)(int m, int k, const void *packed, int count, const void *const *x, void *const *y,
                        const double *const *bias, int tile) {
+  if (m == 1) {
+    NAME(gemm_row)(k, packed, count, x, y, bias, tile);
+    return;
+  }
   const int per_tile = tile / LANES, columns = count * per_tile;
   for (int first = 0; first < columns; first += 3) {
     const int width = columns - first < 3 ? 1 : 3;
@@ -443,6 +480,10 @@ const exec_kernels TABLE = {
 #undef DECLARE_1
 #undef STEP_1
 #undef STORE_1
+#undef EACH_8
+#undef ROW_DECLARE
+#undef ROW_STEP
+#undef ROW_STORE
 #undef OUTER_DECLARE
 #undef OUTER_ROW
 #undef OUTER_STEP
