@@ -23,29 +23,54 @@ pcsim_status transform_end(transform *t, pcsim_status status, pcsim_program **ou
 /** Is `name` an input, a parameter or an output? */
 bool transform_taken(const pcsim_program *program, const char *name);
 
-/** Taylor coefficients along several lanes at once, computed as they are asked for. Lanes 0 .. directions - 1
- * are the directions; with `collapsed` lane `directions` is their weighted sum, which has only the highest
- * order. */
+/** A way to write a multi-index as the sum of two others. */
+typedef struct {
+  int left, right; /**< places of the two; neither is 0 */
+  int factor;      /**< component of `left` that the chain rule weighs with */
+} forward_split;
+typedef struct {
+  double weight;
+  int divisor; /**< that component of the multi-index itself */
+  int num_splits;
+  forward_split *splits;
+} forward_term;
+/** A coefficient: one term, or the weighted sum of several that goes through as one. */
+typedef struct {
+  bool wanted; /**< computed for every value; else only where asked for */
+  int num_terms;
+  forward_term *terms;
+} forward_index;
+
+/** Taylor coefficients, computed as they are asked for (transform_index.c, transform_forward.c). */
 typedef struct {
   pcsim_program *p;
-  int order, directions, lanes;
-  bool collapsed;
-  const double *weights; /**< [directions] or NULL: ones */
+  int order; /**< highest total order */
+  int num;
+  forward_index *indices; /**< [num] */
+  int variables, num_multi;
+  int *multi; /**< [num_multi][variables] the multi-indices of forward_multi */
   int room;
   signed char *depends; /**< [room] does the value depend on a seed? -1: not yet known */
-  pcsim_value **series; /**< [room] NULL, or [lanes * order]: coefficient k of lane j at j * order + k - 1 */
+  pcsim_value **series; /**< [room] NULL, or [num] */
 } forward;
 
-pcsim_status forward_begin(pcsim_program *p, int order, int directions, bool collapsed, const double *weights,
+/** Orders 1 .. order along each of the directions: order k along j at j * order + k - 1. Collapsed: the
+ * highest order only as a weighted sum (NULL: ones), at the last place. On failure too, forward_end frees. */
+pcsim_status forward_lanes(pcsim_program *p, int order, int directions, bool collapsed, const double *weights,
                            forward *f) PCSIM_NODISCARD;
+/** The multi-indices `orders` [n][variables] and all below them. With `weights` [n] the sum over them of
+ * weight times partial derivative, at the last place. */
+pcsim_status forward_multi(pcsim_program *p, int variables, const int *orders, int n, const double *weights,
+                           forward *f) PCSIM_NODISCARD;
+/** Place of a multi-index of forward_multi, -1 if it is not there. */
+int forward_place(const forward *f, const int *a);
 void forward_end(forward *f);
-/** Coefficient 1 of `v` along a lane is `direction` (PCSIM_NO_VALUE: zero), the higher ones are zero. */
-pcsim_status forward_seed(forward *f, pcsim_value v, int lane, pcsim_value direction) PCSIM_NODISCARD;
-/** Coefficients of all values in p so far: after it each is at hand without deep recursion. */
-pcsim_status forward_run(forward *f, const pcsim_value *values, int n) PCSIM_NODISCARD;
-/** Coefficient k of a value along a lane, PCSIM_NO_VALUE for zero; its shape may be smaller than the value's.
- */
-pcsim_value forward_coefficient(forward *f, pcsim_value v, int lane, int k);
+/** A coefficient of an input or parameter (PCSIM_NO_VALUE: zero, as all that are not given). */
+pcsim_status forward_seed(forward *f, pcsim_value v, int index, pcsim_value direction) PCSIM_NODISCARD;
+/** Coefficients of all values that are there so far: after it each is at hand without deep recursion. */
+pcsim_status forward_run(forward *f) PCSIM_NODISCARD;
+/** Coefficient of a value, PCSIM_NO_VALUE for zero; its shape may be smaller than the value's. */
+pcsim_value forward_coefficient(forward *f, pcsim_value v, int index);
 
 /** pcsim_transform_partials by a given route. */
 pcsim_status transform_partials_by(const pcsim_program *program, const char *wrt, const int *orders, int n,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file transform_forward.c  Taylor coefficients through every kind of value.
  *
- *  For y = f(a, b, ...) with derivatives g = df/da, h = df/db, ..., themselves built as values,
- *    y_k = (1/k) sum_{i=1..k} i (a_i g_{k-i} + b_i h_{k-i} + ...),
- *  so a rule for the derivative gives every order: coefficients are asked for one by one and remembered, and
- * g_{k-1} needs at most y_{k-1} (tanh: g = 1 - y^2). Products, quotients and linear values have shorter
- * rules. The part of each sum with the k-th coefficients is linear in them ("top"), the rest is not ("rest");
- * the collapsed lane takes the top part of the summed coefficients and the sum of the rests. */
+ *  Coefficients are told apart by multi-indices a of several directions. For y = f(u, v, ...) with
+ * derivatives g = df/du, h = df/dv, ..., themselves built as values, and any i with a_i > 0, y_a = sum_{b <=
+ * a} (b_i / a_i) (u_b g_{a-b} + v_b h_{a-b} + ...), so a rule for the derivative gives every order:
+ * coefficients are asked for one by one and remembered, and g needs none of y beyond those below a (tanh: g =
+ * 1 - y^2). Products, quotients and linear values have shorter rules. The part of each sum with the
+ * coefficients a is linear in them ("top"), the rest is not ("rest"); so a weighted sum of coefficients goes
+ * through as one: the top part of the sum, and the sum of the rests. */
 #include "transform.h"
 
 #include <math.h>
@@ -36,24 +37,23 @@ static pcsim_value over(forward *f, pcsim_value a, pcsim_value b) {
 static pcsim_value scaled(forward *f, double x, pcsim_value a) {
   return a < 0 ? a : times(f, pcsim_build_constant(f->p, x), a);
 }
-/** A coefficient in the full shape of its value: what maps and joins need. */
+/** A coefficient in the full shape of its value: what maps and sums over points need. */
 static pcsim_value shaped(forward *f, pcsim_value c, pcsim_value like) {
   const node n = f->p->nodes[like];
   return graph_as_shape(f->p, c, n.space, n.rows, n.columns);
 }
-
-pcsim_status forward_begin(pcsim_program *p, int order, int directions, bool collapsed, const double *weights,
-                           forward *f) {
-  *f = (forward){.p = p,
-                 .order = order,
-                 .directions = directions,
-                 .lanes = directions + collapsed,
-                 .collapsed = collapsed,
-                 .weights = weights};
-  return PCSIM_OK;
+/** The same, but what is one for all points stays so: it is computed once. */
+static pcsim_value sized(forward *f, pcsim_value c, pcsim_value like) {
+  const node n = f->p->nodes[like];
+  return graph_as_shape(f->p, c, f->p->nodes[c].space, n.rows, n.columns);
 }
 
 void forward_end(forward *f) {
+  for (int i = 0; i < f->num; i++) {
+    for (int j = 0; j < f->indices[i].num_terms; j++) pcsim_free(&f->indices[i].terms[j].splits);
+    pcsim_free(&f->indices[i].terms);
+  }
+  pcsim_free(&f->indices);
   for (int i = 0; i < f->room; i++) pcsim_free(&f->series[i]);
   pcsim_free(&f->series);
   pcsim_free(&f->depends);
@@ -74,7 +74,7 @@ static pcsim_status make_room(forward *f) {
 /** Place of the coefficients of `v`, or NULL with the fault recorded. */
 static pcsim_value *series_of(forward *f, pcsim_value v) {
   if (f->series[v]) return f->series[v];
-  const size_t n = (size_t)f->lanes * (size_t)f->order;
+  const size_t n = (size_t)f->num;
   if (pcsim_alloc(n, sizeof **f->series, &f->series[v]) != PCSIM_OK) {
     graph_fault(f->p, PCSIM_ERR_MEMORY, "out of memory for %zu derivatives", n);
     return NULL;
@@ -83,12 +83,12 @@ static pcsim_value *series_of(forward *f, pcsim_value v) {
   return f->series[v];
 }
 
-pcsim_status forward_seed(forward *f, pcsim_value v, int lane, pcsim_value direction) {
+pcsim_status forward_seed(forward *f, pcsim_value v, int index, pcsim_value direction) {
   PCSIM_TRY(make_room(f));
   pcsim_value *series = series_of(f, v);
   PCSIM_TRY(pcsim_program_status(f->p));
   f->depends[v] = 1;
-  for (int k = 1; k <= f->order; k++) series[lane * f->order + k - 1] = k == 1 ? direction : PCSIM_NO_VALUE;
+  series[index] = direction;
   return PCSIM_OK;
 }
 
@@ -142,11 +142,11 @@ static pcsim_value product(forward *f, const node *n, pcsim_value a, pcsim_value
 }
 static pcsim_value dense(forward *f, const node *n, pcsim_value w, pcsim_value x) {
   if (w < 0 || x < 0) return PCSIM_NO_VALUE;
-  return pcsim_build_dense(f->p, shaped(f, w, n->inputs[0]), shaped(f, x, n->inputs[1]), PCSIM_NO_VALUE);
+  return pcsim_build_dense(f->p, sized(f, w, n->inputs[0]), sized(f, x, n->inputs[1]), PCSIM_NO_VALUE);
 }
 static pcsim_value dense_transposed(forward *f, const node *n, pcsim_value w, pcsim_value x) {
   if (w < 0 || x < 0) return PCSIM_NO_VALUE;
-  return pcsim_build_dense_transposed(f->p, shaped(f, w, n->inputs[0]), shaped(f, x, n->inputs[1]));
+  return pcsim_build_dense_transposed(f->p, sized(f, w, n->inputs[0]), sized(f, x, n->inputs[1]));
 }
 static pcsim_value outer(forward *f, const node *n, pcsim_value y, pcsim_value x) {
   if (y < 0 || x < 0) return PCSIM_NO_VALUE;
@@ -168,32 +168,31 @@ static bilinear bilinear_of(const node *n) {
   }
 }
 
-static pcsim_value bilinear_top(forward *f, bilinear apply, const node *n, int lane, int k) {
+static pcsim_value bilinear_top(forward *f, bilinear apply, const node *n, int index) {
   const pcsim_value a = n->inputs[0], b = n->inputs[1];
-  const pcsim_value ak = forward_coefficient(f, a, lane, k), bk = forward_coefficient(f, b, lane, k);
+  const pcsim_value ak = forward_coefficient(f, a, index), bk = forward_coefficient(f, b, index);
   if (a == b && apply == product) return scaled(f, 2, product(f, n, a, ak));
   pcsim_value sum = apply(f, n, ak, b);
   sum = plus(f, sum, apply(f, n, a, bk));
   if (n->kind == NODE_DENSE && n->num_inputs > 2)
-    sum = plus(f, sum, forward_coefficient(f, n->inputs[2], lane, k));
+    sum = plus(f, sum, forward_coefficient(f, n->inputs[2], index));
   return sum;
 }
 
-static pcsim_value bilinear_rest(forward *f, bilinear apply, const node *n, int lane, int k) {
+static pcsim_value bilinear_rest(forward *f, bilinear apply, const node *n, const forward_term *term) {
   const pcsim_value a = n->inputs[0], b = n->inputs[1];
-  pcsim_value sum = PCSIM_NO_VALUE;
-  if (a == b && apply == product) {
-    for (int i = 1; 2 * i < k; i++)
-      sum =
-          plus(f, sum, times(f, forward_coefficient(f, a, lane, i), forward_coefficient(f, a, lane, k - i)));
-    sum = scaled(f, 2, sum);
-    const pcsim_value half = k % 2 ? PCSIM_NO_VALUE : forward_coefficient(f, a, lane, k / 2);
-    return plus(f, sum, times(f, half, half));
+  const bool square = a == b && apply == product;
+  pcsim_value sum = PCSIM_NO_VALUE, squares = PCSIM_NO_VALUE;
+  for (int i = 0; i < term->num_splits; i++) {
+    const forward_split s = term->splits[i];
+    const pcsim_value left =
+        s.left <= s.right || !square ? forward_coefficient(f, a, s.left) : PCSIM_NO_VALUE;
+    if (left < 0) continue; /* of a square each pair once */
+    const pcsim_value right = forward_coefficient(f, b, s.right);
+    if (square && s.left == s.right) squares = plus(f, squares, times(f, left, right));
+    else sum = plus(f, sum, apply(f, n, left, right));
   }
-  for (int i = 1; i < k; i++)
-    sum =
-        plus(f, sum, apply(f, n, forward_coefficient(f, a, lane, i), forward_coefficient(f, b, lane, k - i)));
-  return sum;
+  return square ? plus(f, scaled(f, 2, sum), squares) : sum;
 }
 
 /* ----------------------------------------------------- operators with a derivative */
@@ -206,28 +205,29 @@ static pcsim_value derivative(forward *f, const node *n, pcsim_value v, int i) {
   return user->derivative(user->context, f->p, i, n->inputs, v);
 }
 
-static pcsim_value chain_top(forward *f, const node *n, pcsim_value v, int lane, int k) {
+static pcsim_value chain_top(forward *f, const node *n, pcsim_value v, int index) {
   pcsim_value sum = PCSIM_NO_VALUE;
   for (int i = 0; i < n->num_inputs; i++) {
-    const pcsim_value a = forward_coefficient(f, n->inputs[i], lane, k);
+    const pcsim_value a = forward_coefficient(f, n->inputs[i], index);
     if (a >= 0) sum = plus(f, sum, times(f, derivative(f, n, v, i), a));
   }
   return sum;
 }
 
-static pcsim_value chain_rest(forward *f, const node *n, pcsim_value v, int lane, int k) {
+static pcsim_value chain_rest(forward *f, const node *n, pcsim_value v, const forward_term *term) {
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int i = 0; i < n->num_inputs; i++) {
+  for (int i = 0; term->num_splits && i < n->num_inputs; i++) {
     if (!depends(f, n->inputs[i])) continue;
     const pcsim_value g = derivative(f, n, v, i);
     if (g < 0 || !depends(f, g)) continue;
-    for (int j = 1; j < k; j++) {
-      const pcsim_value a = forward_coefficient(f, n->inputs[i], lane, j);
+    for (int j = 0; j < term->num_splits; j++) {
+      const forward_split s = term->splits[j];
+      const pcsim_value a = s.factor ? forward_coefficient(f, n->inputs[i], s.left) : PCSIM_NO_VALUE;
       if (a < 0) continue;
-      sum = plus(f, sum, times(f, scaled(f, j, a), forward_coefficient(f, g, lane, k - j)));
+      sum = plus(f, sum, times(f, scaled(f, s.factor, a), forward_coefficient(f, g, s.right)));
     }
   }
-  return scaled(f, 1.0 / k, sum);
+  return scaled(f, 1.0 / term->divisor, sum);
 }
 
 /** Exponent of a power whose series follows from a y' = p a' y: one pass instead of a chain of powers. It
@@ -242,28 +242,31 @@ static bool power_exponent(const forward *f, const node *n, double *exponent) {
 }
 
 /** Both before the division by the base. */
-static pcsim_value power_top(forward *f, const node *n, pcsim_value v, double p, int lane, int k) {
-  return times(f, scaled(f, p, forward_coefficient(f, n->inputs[0], lane, k)), v);
+static pcsim_value power_top(forward *f, const node *n, pcsim_value v, double p, int index) {
+  return times(f, scaled(f, p, forward_coefficient(f, n->inputs[0], index)), v);
 }
-static pcsim_value power_rest(forward *f, const node *n, pcsim_value v, double p, int lane, int k) {
+static pcsim_value power_rest(forward *f, const node *n, pcsim_value v, double p, const forward_term *term) {
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int i = 1; i < k; i++) {
-    const pcsim_value a = forward_coefficient(f, n->inputs[0], lane, i);
-    sum = plus(f, sum, times(f, scaled(f, (i * p - (k - i)) / k, a), forward_coefficient(f, v, lane, k - i)));
+  for (int i = 0; i < term->num_splits; i++) {
+    const forward_split s = term->splits[i];
+    const double factor = (s.factor * p - (term->divisor - s.factor)) / term->divisor;
+    const pcsim_value a = forward_coefficient(f, n->inputs[0], s.left);
+    if (a >= 0) sum = plus(f, sum, times(f, scaled(f, factor, a), forward_coefficient(f, v, s.right)));
   }
   return sum;
 }
 
 /** y b = a: both before the division by b. */
-static pcsim_value quotient_top(forward *f, const node *n, pcsim_value v, int lane, int k) {
-  const pcsim_value b = forward_coefficient(f, n->inputs[1], lane, k);
-  return minus(f, forward_coefficient(f, n->inputs[0], lane, k), times(f, b, v));
+static pcsim_value quotient_top(forward *f, const node *n, pcsim_value v, int index) {
+  const pcsim_value b = forward_coefficient(f, n->inputs[1], index);
+  return minus(f, forward_coefficient(f, n->inputs[0], index), times(f, b, v));
 }
-static pcsim_value quotient_rest(forward *f, const node *n, pcsim_value v, int lane, int k) {
+static pcsim_value quotient_rest(forward *f, const node *n, pcsim_value v, const forward_term *term) {
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int i = 1; i < k; i++) {
-    const pcsim_value b = forward_coefficient(f, n->inputs[1], lane, i);
-    if (b >= 0) sum = plus(f, sum, times(f, b, forward_coefficient(f, v, lane, k - i)));
+  for (int i = 0; i < term->num_splits; i++) {
+    const forward_split s = term->splits[i];
+    const pcsim_value b = forward_coefficient(f, n->inputs[1], s.left);
+    if (b >= 0) sum = plus(f, sum, times(f, b, forward_coefficient(f, v, s.right)));
   }
   return f1(f, PCSIM_OP_NEG, sum);
 }
@@ -271,7 +274,7 @@ static pcsim_value quotient_rest(forward *f, const node *n, pcsim_value v, int l
 /* -------------------------------------------------------------- linear values */
 
 /** Piecewise linear operators: coefficient by coefficient. `*done` false: not one of them. */
-static pcsim_value linear_op(forward *f, const node *n, int lane, int k, bool *done) {
+static pcsim_value linear_op(forward *f, const node *n, int index, bool *done) {
   pcsim_value c[3] = {PCSIM_NO_VALUE, PCSIM_NO_VALUE, PCSIM_NO_VALUE};
   *done = true;
   switch (n->op) {
@@ -287,7 +290,7 @@ static pcsim_value linear_op(forward *f, const node *n, int lane, int k, bool *d
     *done = false;
     return PCSIM_NO_VALUE;
   }
-  for (int i = 0; i < n->num_inputs; i++) c[i] = forward_coefficient(f, n->inputs[i], lane, k);
+  for (int i = 0; i < n->num_inputs; i++) c[i] = forward_coefficient(f, n->inputs[i], index);
   if (n->op == PCSIM_OP_NEG) return f1(f, PCSIM_OP_NEG, c[0]);
   if (n->op == PCSIM_OP_ADD) return plus(f, c[0], c[1]);
   if (n->op == PCSIM_OP_SUB) return minus(f, c[0], c[1]);
@@ -306,13 +309,13 @@ static pcsim_value linear_op(forward *f, const node *n, int lane, int k, bool *d
   return pcsim_build_op(f->p, PCSIM_OP_WHERE, (pcsim_value[]){chosen, a < 0 ? zero : a, b < 0 ? zero : b}, 3);
 }
 
-static pcsim_value joined(forward *f, const node *n, int lane, int k) {
+static pcsim_value joined(forward *f, const node *n, int index) {
   pcsim_value *pieces = NULL, result = PCSIM_NO_VALUE;
   bool any = false;
   if (pcsim_alloc((size_t)n->num_inputs, sizeof *pieces, &pieces) != PCSIM_OK)
     return graph_fault(f->p, PCSIM_ERR_MEMORY, "out of memory for %d pieces", n->num_inputs);
   for (int i = 0; i < n->num_inputs; i++) {
-    pcsim_value c = forward_coefficient(f, n->inputs[i], lane, k);
+    pcsim_value c = forward_coefficient(f, n->inputs[i], index);
     any = any || c >= 0;
     if (c < 0) c = pcsim_build_constant(f->p, 0);
     pieces[i] = graph_as_shape(f->p, c, f->p->nodes[c].space, f->p->nodes[n->inputs[i]].rows, 1);
@@ -323,11 +326,12 @@ static pcsim_value joined(forward *f, const node *n, int lane, int k) {
 }
 
 /** Values linear in their first input. */
-static pcsim_value linear(forward *f, const node *n, int lane, int k) {
-  if (n->kind == NODE_CONCAT) return joined(f, n, lane, k);
-  pcsim_value a = forward_coefficient(f, n->inputs[0], lane, k);
+static pcsim_value linear(forward *f, const node *n, int index) {
+  if (n->kind == NODE_CONCAT) return joined(f, n, index);
+  pcsim_value a = forward_coefficient(f, n->inputs[0], index);
   if (a < 0) return a;
-  a = shaped(f, a, n->inputs[0]);
+  const bool pointwise = n->kind == NODE_SLICE || n->kind == NODE_ROW_SUM || n->kind == NODE_BROADCAST;
+  a = pointwise ? sized(f, a, n->inputs[0]) : shaped(f, a, n->inputs[0]);
   switch (n->kind) {
   case NODE_SLICE:
     return pcsim_build_slice(f->p, a, n->first, n->rows);
@@ -362,71 +366,63 @@ static pcsim_value linear(forward *f, const node *n, int lane, int k) {
 
 /* --------------------------------------------------------------------- all */
 
-static pcsim_value top(forward *f, const node *n, pcsim_value v, int lane, int k) {
+static pcsim_value top(forward *f, const node *n, pcsim_value v, int index) {
   double exponent;
   const bilinear apply = bilinear_of(n);
-  if (apply) return bilinear_top(f, apply, n, lane, k);
-  if (power_exponent(f, n, &exponent)) return power_top(f, n, v, exponent, lane, k);
-  if (n->kind == NODE_OP && n->op == PCSIM_OP_DIV) return quotient_top(f, n, v, lane, k);
-  return chain_top(f, n, v, lane, k);
+  if (apply) return bilinear_top(f, apply, n, index);
+  if (power_exponent(f, n, &exponent)) return power_top(f, n, v, exponent, index);
+  if (n->kind == NODE_OP && n->op == PCSIM_OP_DIV) return quotient_top(f, n, v, index);
+  return chain_top(f, n, v, index);
 }
 
-static pcsim_value rest_of_lane(forward *f, const node *n, pcsim_value v, int lane, int k) {
+static pcsim_value rest_of_term(forward *f, const node *n, pcsim_value v, const forward_term *term) {
   double exponent;
   const bilinear apply = bilinear_of(n);
-  if (apply) return bilinear_rest(f, apply, n, lane, k);
-  if (power_exponent(f, n, &exponent)) return power_rest(f, n, v, exponent, lane, k);
-  if (n->kind == NODE_OP && n->op == PCSIM_OP_DIV) return quotient_rest(f, n, v, lane, k);
-  return chain_rest(f, n, v, lane, k);
+  if (apply) return bilinear_rest(f, apply, n, term);
+  if (power_exponent(f, n, &exponent)) return power_rest(f, n, v, exponent, term);
+  if (n->kind == NODE_OP && n->op == PCSIM_OP_DIV) return quotient_rest(f, n, v, term);
+  return chain_rest(f, n, v, term);
 }
 
-/** Of the collapsed lane: the weighted sum over the directions. */
-static pcsim_value rest(forward *f, const node *n, pcsim_value v, int lane, int k) {
-  if (k < 2) return PCSIM_NO_VALUE;
-  if (lane < f->directions) return rest_of_lane(f, n, v, lane, k);
+static pcsim_value rest(forward *f, const node *n, pcsim_value v, int index) {
+  const forward_index *in = &f->indices[index];
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int j = 0; j < f->directions; j++)
-    sum = plus(f, sum, scaled(f, f->weights ? f->weights[j] : 1, rest_of_lane(f, n, v, j, k)));
+  for (int j = 0; j < in->num_terms; j++)
+    sum = plus(f, sum, scaled(f, in->terms[j].weight, rest_of_term(f, n, v, &in->terms[j])));
   return sum;
 }
 
-static pcsim_value compute(forward *f, pcsim_value v, int lane, int k) {
+static pcsim_value compute(forward *f, pcsim_value v, int index) {
   const node n = f->p->nodes[v]; /* its lists stay where they are while values are appended */
   double exponent;
   if (n.kind == NODE_OP) {
     bool done;
-    const pcsim_value c = linear_op(f, &n, lane, k, &done);
+    const pcsim_value c = linear_op(f, &n, index, &done);
     if (done) return c;
   } else if (n.kind != NODE_USER && !bilinear_of(&n)) {
-    return linear(f, &n, lane, k);
+    return linear(f, &n, index);
   }
-  pcsim_value c = top(f, &n, v, lane, k);
-  c = plus(f, c, rest(f, &n, v, lane, k));
+  pcsim_value c = top(f, &n, v, index);
+  c = plus(f, c, rest(f, &n, v, index));
   if (n.kind == NODE_OP && n.op == PCSIM_OP_DIV) return over(f, c, n.inputs[1]);
   return power_exponent(f, &n, &exponent) ? over(f, c, n.inputs[0]) : c;
 }
 
-pcsim_value forward_coefficient(forward *f, pcsim_value v, int lane, int k) {
+pcsim_value forward_coefficient(forward *f, pcsim_value v, int index) {
   if (f->p->status != PCSIM_OK || v < 0) return PCSIM_NO_VALUE;
-  if (k == 0) return v;
   if (!depends(f, v)) return PCSIM_NO_VALUE;
   if (!series_of(f, v)) return PCSIM_NO_VALUE;
-  const int at = lane * f->order + k - 1;
-  if (f->series[v][at] != UNKNOWN) return f->series[v][at];
-  /* Only the seeds have no rule; their other lanes are zero. */
-  const pcsim_value c = passes(&f->p->nodes[v]) ? compute(f, v, lane, k) : PCSIM_NO_VALUE;
-  f->series[v][at] = c;
+  if (f->series[v][index] != UNKNOWN) return f->series[v][index];
+  /* Only the seeds have no rule: what was not given is zero. */
+  const pcsim_value c = passes(&f->p->nodes[v]) ? compute(f, v, index) : PCSIM_NO_VALUE;
+  f->series[v][index] = c;
   return c;
 }
 
-pcsim_status forward_run(forward *f, const pcsim_value *values, int n) {
-  for (int i = 0; i < n && f->p->status == PCSIM_OK; i++) {
-    if (values[i] < 0) continue;
-    for (int k = 1; k <= f->order; k++)
-      for (int lane = 0; lane < f->lanes; lane++) {
-        const bool summed = f->collapsed && lane == f->directions;
-        if (!f->collapsed || summed == (k == f->order)) forward_coefficient(f, values[i], lane, k);
-      }
-  }
+pcsim_status forward_run(forward *f) {
+  const int count = f->p->num_nodes;
+  for (int v = 0; v < count && f->p->status == PCSIM_OK; v++)
+    for (int i = 0; i < f->num; i++)
+      if (f->indices[i].wanted) forward_coefficient(f, v, i);
   return pcsim_program_status(f->p);
 }

@@ -30,11 +30,6 @@ static void put_out(pcsim_program *p, const char *name, pcsim_value value, pcsim
   pcsim_build_output(p, name, graph_as_shape(p, c, n.space, n.rows, n.columns));
 }
 
-/** Coefficients of every value of the source, in its order: no deep recursion. */
-static pcsim_status run_all(const transform *t, forward *f) {
-  return forward_run(f, t->place, t->num_source);
-}
-
 static int tangent_level(const pcsim_program *program, const char *const *wrt, int n) {
   char text[NAME_ROOM];
   int level = 1;
@@ -55,7 +50,7 @@ static int tangent_level(const pcsim_program *program, const char *const *wrt, i
 static pcsim_status tangents(transform *t, const char *const *wrt, int level, forward *f) {
   char text[NAME_ROOM];
   pcsim_program *p = t->p;
-  PCSIM_TRY(forward_begin(p, 1, 1, false, NULL, f));
+  PCSIM_TRY(forward_lanes(p, 1, 1, false, NULL, f));
   for (int i = 0; i < t->num_wrt; i++) {
     const node n = p->nodes[t->wrt[i]];
     tangent_name(text, level, wrt[i]);
@@ -63,11 +58,11 @@ static pcsim_status tangents(transform *t, const char *const *wrt, int level, fo
     PCSIM_TRY(pcsim_program_status(p));
     PCSIM_TRY(forward_seed(f, t->wrt[i], 0, d));
   }
-  PCSIM_TRY(run_all(t, f));
+  PCSIM_TRY(forward_run(f));
   const int num_outputs = p->num_outputs;
   for (int i = 0; i < num_outputs; i++) {
     tangent_name(text, level, p->outputs[i].name);
-    put_out(p, text, p->outputs[i].value, forward_coefficient(f, p->outputs[i].value, 0, 1));
+    put_out(p, text, p->outputs[i].value, forward_coefficient(f, p->outputs[i].value, 0));
   }
   return pcsim_program_status(p);
 }
@@ -94,66 +89,73 @@ static int jet_level(const pcsim_program *program) {
   return level;
 }
 
-static pcsim_status seed_directions(const transform *t, int level, forward *f) {
+/** What is asked for. */
+typedef struct {
+  int order, directions;
+  bool collapsed;
+  const double *weights;
+} jet_shape;
+
+static pcsim_status seed_directions(const transform *t, int level, const jet_shape *shape, forward *f) {
   char text[NAME_ROOM];
   pcsim_program *p = t->p;
   const node n = p->nodes[t->wrt[0]];
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int j = 0; j < f->directions; j++) {
+  for (int j = 0; j < shape->directions; j++) {
     direction_name(text, level, j);
     const pcsim_value v = graph_input(p, text, n.space, n.rows, n.columns);
     PCSIM_TRY(pcsim_program_status(p));
-    PCSIM_TRY(forward_seed(f, t->wrt[0], j, v));
-    if (!f->collapsed || f->order > 1) continue;
-    const double weight = f->weights ? f->weights[j] : 1;
-    const pcsim_value term = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, weight), v);
+    PCSIM_TRY(forward_seed(f, t->wrt[0], j * shape->order, v));
+    if (!shape->collapsed || shape->order > 1) continue;
+    const pcsim_value weight = pcsim_build_constant(p, shape->weights ? shape->weights[j] : 1);
+    const pcsim_value term = pcsim_build_binary(p, PCSIM_OP_MUL, weight, v);
     sum = sum < 0 ? term : pcsim_build_binary(p, PCSIM_OP_ADD, sum, term);
   }
-  if (f->collapsed) PCSIM_TRY(forward_seed(f, t->wrt[0], f->directions, sum));
-  return PCSIM_OK;
+  return shape->collapsed ? forward_seed(f, t->wrt[0], f->num - 1, sum) : PCSIM_OK;
 }
 
-static pcsim_status jets(transform *t, int level, forward *f) {
+static pcsim_status jets(transform *t, int level, const jet_shape *shape, forward *f) {
   char text[NAME_ROOM], tail[64];
   pcsim_program *p = t->p;
-  PCSIM_TRY(seed_directions(t, level, f));
-  PCSIM_TRY(run_all(t, f));
+  PCSIM_TRY(forward_lanes(p, shape->order, shape->directions, shape->collapsed, shape->weights, f));
+  PCSIM_TRY(seed_directions(t, level, shape, f));
+  PCSIM_TRY(forward_run(f));
   const int num_outputs = p->num_outputs;
   for (int i = 0; i < num_outputs; i++) {
     const pcsim_value y = p->outputs[i].value;
-    for (int j = 0; j < f->directions; j++)
-      for (int k = 1; k <= f->order - f->collapsed; k++) {
+    for (int j = 0; j < shape->directions; j++)
+      for (int k = 1; k <= shape->order - shape->collapsed; k++) {
         snprintf(tail, sizeof tail, "%d_%d", j, k);
         coefficient_name(text, level, p->outputs[i].name, tail);
-        put_out(p, text, y, forward_coefficient(f, y, j, k));
+        put_out(p, text, y, forward_coefficient(f, y, j * shape->order + k - 1));
       }
-    if (!f->collapsed) continue;
+    if (!shape->collapsed) continue;
     coefficient_name(text, level, p->outputs[i].name, "sum");
-    put_out(p, text, y, forward_coefficient(f, y, f->directions, f->order));
+    put_out(p, text, y, forward_coefficient(f, y, f->num - 1));
   }
   return pcsim_program_status(p);
 }
 
-static pcsim_status jet(const pcsim_program *program, const char *wrt, int order, int num_directions,
-                        bool collapsed, const double *weights, pcsim_program **out) {
-  PCSIM_CHECK(order >= 1 && order <= 64, PCSIM_ERR_ARG, "a jet of order %d; expected 1 to 64", order);
-  PCSIM_CHECK(num_directions >= 1 && num_directions <= 4096, PCSIM_ERR_ARG,
-              "a jet along %d directions; expected 1 to 4096", num_directions);
+static pcsim_status jet(const pcsim_program *program, const char *wrt, const jet_shape *shape,
+                        pcsim_program **out) {
+  PCSIM_CHECK(shape->order >= 1 && shape->order <= 64, PCSIM_ERR_ARG, "a jet of order %d; expected 1 to 64",
+              shape->order);
+  PCSIM_CHECK(shape->directions >= 1 && shape->directions <= 4096, PCSIM_ERR_ARG,
+              "a jet along %d directions; expected 1 to 4096", shape->directions);
   transform t;
   forward f = {0};
   PCSIM_TRY(transform_begin(program, &wrt, 1, &t));
-  pcsim_status status = forward_begin(t.p, order, num_directions, collapsed, weights, &f);
-  if (status == PCSIM_OK) status = jets(&t, jet_level(program), &f);
+  pcsim_status status = jets(&t, jet_level(program), shape, &f);
   forward_end(&f);
   return transform_end(&t, status, out);
 }
 
 pcsim_status pcsim_transform_jet(const pcsim_program *program, const char *wrt, int order, int num_directions,
                                  pcsim_program **out) {
-  return jet(program, wrt, order, num_directions, false, NULL, out);
+  return jet(program, wrt, &(jet_shape){order, num_directions, false, NULL}, out);
 }
 
 pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const char *wrt, int order,
                                            int num_directions, const double *weights, pcsim_program **out) {
-  return jet(program, wrt, order, num_directions, true, weights, out);
+  return jet(program, wrt, &(jet_shape){order, num_directions, true, weights}, out);
 }

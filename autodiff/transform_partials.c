@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file transform_partials.c  Mixed partial derivatives, by whichever of two routes costs less.
+/** @file transform_partials.c  Mixed partial derivatives, by whichever of two routes costs less, and their
+ * sums.
  *
- *  Nested: Taylor coefficients along one variable of those along another. Nothing cancels.
+ *  Indices: Taylor coefficients in all variables at once. Nothing cancels.
  *  Directions: with m = |a|, repeated vectors in the polarisation identity give
  *    D^a f = 2^-m sum_{0 <= j <= a} (-1)^|j| prod_i binomial(a_i, j_i) c_m(a - 2j),
  *  c_m(s) being the m-th Taylor coefficient along s; s, -s and multiples are one direction. */
@@ -29,56 +30,130 @@ static int total(const partials *q, int which) {
 static double factorial(int n) { return n > 1 ? n * factorial(n - 1) : 1; }
 static double binomial(int n, int k) { return factorial(n) / factorial(k) / factorial(n - k); }
 
-static pcsim_status run_all(forward *f) {
-  pcsim_value *all = NULL;
-  const int n = f->p->num_nodes;
-  PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *all, &all));
-  for (int v = 0; v < n; v++) all[v] = v;
-  pcsim_status status = forward_run(f, all, n);
-  pcsim_free(&all);
-  return status;
-}
-
 /** Constant direction of the variables. */
 static pcsim_value direction(pcsim_program *p, const double *d, int n) {
   return pcsim_build_constants(p, n, d);
 }
 
-/* ------------------------------------------------------------------- nested */
+/* ------------------------------------------------------------------ indices */
 
-/** One variable: the results so far are replaced by their derivatives of the wanted orders. */
-static pcsim_status nest(partials *q, int variable, int order) {
-  forward f = {0};
+/** The unit directions as first coefficients, where they are among the indices. */
+static pcsim_status seed_units(const partials *q, forward *f) {
+  int *a = NULL;
   double *unit = NULL;
   pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(forward_begin(q->p, order, 1, false, NULL, &f), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)q->variables, sizeof *a, &a), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)q->variables, sizeof *unit, &unit), status, done);
-  unit[variable] = 1;
-  PCSIM_GOTO(forward_seed(&f, q->wrt, 0, direction(q->p, unit, q->variables)), status, done);
-  PCSIM_GOTO(run_all(&f), status, done);
+  for (int i = 0; i < q->variables; i++) {
+    a[i] = 1;
+    unit[i] = 1;
+    const int at = forward_place(f, a);
+    if (at >= 0) PCSIM_GOTO(forward_seed(f, q->wrt, at, direction(q->p, unit, q->variables)), status, done);
+    a[i] = 0;
+    unit[i] = 0;
+  }
+done:
+  pcsim_free(&a);
+  pcsim_free(&unit);
+  return status;
+}
+
+static double factorials(const partials *q, int which) {
+  double product = 1;
+  for (int i = 0; i < q->variables; i++) product *= factorial(q->orders[which * q->variables + i]);
+  return product;
+}
+
+static pcsim_status by_indices(partials *q) {
+  forward f = {0};
+  pcsim_status status = PCSIM_OK;
+  PCSIM_GOTO(forward_multi(q->p, q->variables, q->orders, q->n, NULL, &f), status, done);
+  PCSIM_GOTO(seed_units(q, &f), status, done);
+  PCSIM_GOTO(forward_run(&f), status, done);
   for (int i = 0; i < q->num_outputs * q->n; i++) {
-    const int k = q->orders[i % q->n * q->variables + variable];
-    if (!k || q->result[i] < 0) continue;
-    const pcsim_value c = forward_coefficient(&f, q->result[i], 0, k);
-    q->result[i] = c < 0 || k < 2
-                       ? c
-                       : pcsim_build_binary(q->p, PCSIM_OP_MUL, pcsim_build_constant(q->p, factorial(k)), c);
+    const int which = i % q->n;
+    if (!total(q, which)) continue;
+    const int at = forward_place(&f, q->orders + which * q->variables);
+    const pcsim_value c = forward_coefficient(&f, q->result[i], at);
+    const pcsim_value factor = pcsim_build_constant(q->p, factorials(q, which));
+    q->result[i] = c < 0 ? c : pcsim_build_binary(q->p, PCSIM_OP_MUL, factor, c);
   }
   status = pcsim_program_status(q->p);
 done:
-  pcsim_free(&unit);
   forward_end(&f);
   return status;
 }
 
-static pcsim_status by_nesting(partials *q) {
-  for (int i = 0; i < q->variables; i++) {
-    int order = 0;
-    for (int j = 0; j < q->n; j++)
-      if (q->orders[j * q->variables + i] > order) order = q->orders[j * q->variables + i];
-    if (order) PCSIM_TRY(nest(q, i, order));
+/* --------------------------------------------------------------------- sums */
+
+/** First coefficient of the sum at the variables: what its members of order 1 give. */
+static pcsim_value sum_seed(const partials *q, const double *weights) {
+  double *d = NULL;
+  if (pcsim_alloc((size_t)q->variables, sizeof *d, &d) != PCSIM_OK)
+    return graph_fault(q->p, PCSIM_ERR_MEMORY, "out of memory for a direction");
+  bool any = false;
+  for (int i = 0; i < q->n; i++)
+    for (int j = 0; total(q, i) == 1 && j < q->variables; j++)
+      if (q->orders[i * q->variables + j]) {
+        d[j] += weights[i];
+        any = true;
+      }
+  const pcsim_value seed = any ? direction(q->p, d, q->variables) : PCSIM_NO_VALUE;
+  pcsim_free(&d);
+  return seed;
+}
+
+/** The factor that most members have in common: it is taken out of the sum, so that they need none inside. */
+static double common_factor(const partials *q, const double *weights) {
+  double best = 1;
+  int most = 0;
+  for (int i = 0; i < q->n; i++) {
+    const double factor = weights[i] * factorials(q, i);
+    int count = 0;
+    for (int j = 0; j < q->n; j++) count += weights[j] * factorials(q, j) == factor && total(q, j) > 1;
+    if (factor == 0 || count <= most) continue;
+    most = count;
+    best = factor;
   }
-  return PCSIM_OK;
+  return best;
+}
+
+/** Result o = factor * sum + weight of the values themselves * value. */
+static void put_together(partials *q, forward *f, double factor, double itself) {
+  pcsim_program *p = q->p;
+  for (int o = 0; o < q->num_outputs; o++) {
+    pcsim_value c = forward_coefficient(f, q->result[o], f->num - 1);
+    if (c >= 0) c = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, factor), c);
+    if (itself != 0) {
+      const pcsim_value own =
+          pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, itself), q->result[o]);
+      c = c < 0 ? own : pcsim_build_binary(p, PCSIM_OP_ADD, c, own);
+    }
+    q->result[o] = c;
+  }
+}
+
+/** result [num_outputs]: the weighted sum of the partials. */
+static pcsim_status summed(partials *q, const double *weights) {
+  forward f = {0};
+  double *inside = NULL, itself = 0;
+  const double factor = common_factor(q, weights);
+  pcsim_status status = PCSIM_OK;
+  PCSIM_GOTO(pcsim_alloc((size_t)q->n, sizeof *inside, &inside), status, done);
+  for (int i = 0; i < q->n; i++) {
+    inside[i] = weights[i] / factor;
+    itself += total(q, i) ? 0 : weights[i];
+  }
+  PCSIM_GOTO(forward_multi(q->p, q->variables, q->orders, q->n, inside, &f), status, done);
+  PCSIM_GOTO(seed_units(q, &f), status, done);
+  PCSIM_GOTO(forward_seed(&f, q->wrt, f.num - 1, sum_seed(q, inside)), status, done);
+  PCSIM_GOTO(forward_run(&f), status, done);
+  put_together(q, &f, factor, itself);
+  status = pcsim_program_status(q->p);
+done:
+  pcsim_free(&inside);
+  forward_end(&f);
+  return status;
 }
 
 /* --------------------------------------------------------------- directions */
@@ -166,7 +241,7 @@ static pcsim_status combine(partials *q, forward *f, direction_set *set, double 
       pcsim_value sum = PCSIM_NO_VALUE, *result = &q->result[o * q->n + i];
       for (int j = 0; j < set->num && *result >= 0; j++) {
         if (weights[j] == 0) continue;
-        const pcsim_value c = forward_coefficient(f, *result, j, m);
+        const pcsim_value c = forward_coefficient(f, *result, j * f->order + m - 1);
         if (c < 0) continue;
         const pcsim_value term =
             pcsim_build_binary(q->p, PCSIM_OP_MUL, pcsim_build_constant(q->p, weights[j]), c);
@@ -189,11 +264,11 @@ static pcsim_status by_directions(partials *q) {
     if (total(q, i)) PCSIM_GOTO(terms(q, i, &set, NULL), status, done);
   }
   if (!order) goto done;
-  PCSIM_GOTO(forward_begin(q->p, order, set.num, false, NULL, &f), status, done);
+  PCSIM_GOTO(forward_lanes(q->p, order, set.num, false, NULL, &f), status, done);
   for (int j = 0; j < set.num; j++)
-    PCSIM_GOTO(forward_seed(&f, q->wrt, j, direction(q->p, set.d + j * q->variables, q->variables)), status,
-               done);
-  PCSIM_GOTO(run_all(&f), status, done);
+    PCSIM_GOTO(forward_seed(&f, q->wrt, j * order, direction(q->p, set.d + j * q->variables, q->variables)),
+               status, done);
+  PCSIM_GOTO(forward_run(&f), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)set.num, sizeof *weights, &weights), status, done);
   status = combine(q, &f, &set, weights);
 done:
@@ -205,35 +280,30 @@ done:
 
 /* --------------------------------------------------------------------- all */
 
+/** "OUT_p_J", "OUT_p2_J", ...; which < 0: "OUT_operator", "OUT_operator2", ... */
 static void partial_name(char *text, int level, const char *output, int which) {
-  if (level == 1) snprintf(text, NAME_ROOM, "%s_p_%d", output, which);
-  else snprintf(text, NAME_ROOM, "%s_p%d_%d", output, level, which);
+  const char *word = which < 0 ? "operator" : "p";
+  int length = snprintf(text, NAME_ROOM, level == 1 ? "%s_%s" : "%s_%s%d", output, word, level);
+  if (which >= 0 && length < NAME_ROOM) snprintf(text + length, (size_t)(NAME_ROOM - length), "_%d", which);
 }
 
-static int partial_level(const pcsim_program *program) {
+static int partial_level(const pcsim_program *program, int which) {
   char text[NAME_ROOM];
   int level = 1;
   for (bool taken = true; taken && level < LEVEL_MAX; level += taken) {
     taken = false;
     for (int i = 0; i < program->num_outputs; i++) {
-      partial_name(text, level, program->outputs[i].name, 0);
+      partial_name(text, level, program->outputs[i].name, which);
       taken = taken || transform_taken(program, text);
     }
   }
   return level;
 }
 
-static pcsim_status put_out(const partials *q, int level) {
-  char text[NAME_ROOM];
-  for (int o = 0; o < q->num_outputs; o++)
-    for (int i = 0; i < q->n; i++) {
-      const node n = q->p->nodes[q->p->outputs[o].value];
-      pcsim_value c = q->result[o * q->n + i];
-      if (c < 0) c = pcsim_build_constant(q->p, 0);
-      partial_name(text, level, q->p->outputs[o].name, i);
-      pcsim_build_output(q->p, text, graph_as_shape(q->p, c, n.space, n.rows, n.columns));
-    }
-  return pcsim_program_status(q->p);
+static void put_out(const partials *q, int output, const char *name, pcsim_value c) {
+  const node n = q->p->nodes[q->p->outputs[output].value];
+  if (c < 0) c = pcsim_build_constant(q->p, 0);
+  pcsim_build_output(q->p, name, graph_as_shape(q->p, c, n.space, n.rows, n.columns));
 }
 
 static pcsim_status check(const pcsim_program *program, pcsim_value wrt, const char *name, const int *orders,
@@ -256,7 +326,7 @@ static pcsim_status check(const pcsim_program *program, pcsim_value wrt, const c
 }
 
 pcsim_status transform_partials_by(const pcsim_program *program, const char *wrt, const int *orders, int n,
-                                   bool nested, pcsim_program **out) {
+                                   bool by_index, pcsim_program **out) {
   transform t;
   PCSIM_TRY(transform_begin(program, &wrt, 1, &t));
   partials q = {.p = t.p, .wrt = t.wrt[0], .orders = orders, .n = n, .num_outputs = t.p->num_outputs};
@@ -265,8 +335,14 @@ pcsim_status transform_partials_by(const pcsim_program *program, const char *wrt
   if (status != PCSIM_OK) goto done;
   PCSIM_GOTO(pcsim_alloc((size_t)q.num_outputs * (size_t)n, sizeof *q.result, &q.result), status, done);
   for (int i = 0; i < q.num_outputs * n; i++) q.result[i] = t.p->outputs[i / n].value;
-  PCSIM_GOTO(nested ? by_nesting(&q) : by_directions(&q), status, done);
-  status = put_out(&q, partial_level(program));
+  PCSIM_GOTO(by_index ? by_indices(&q) : by_directions(&q), status, done);
+  const int level = partial_level(program, 0);
+  for (int i = 0; i < q.num_outputs * n; i++) {
+    char text[NAME_ROOM];
+    partial_name(text, level, q.p->outputs[i / n].name, i % n);
+    put_out(&q, i / n, text, q.result[i]);
+  }
+  status = pcsim_program_status(q.p);
 done:
   pcsim_free(&q.result);
   return transform_end(&t, status, out);
@@ -274,16 +350,39 @@ done:
 
 pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *wrt, const int *orders, int n,
                                       pcsim_program **out) {
-  pcsim_program *nested = NULL, *directions = NULL;
-  PCSIM_TRY(transform_partials_by(program, wrt, orders, n, true, &nested));
+  pcsim_program *indices = NULL, *directions = NULL;
+  PCSIM_TRY(transform_partials_by(program, wrt, orders, n, true, &indices));
   pcsim_status status = transform_partials_by(program, wrt, orders, n, false, &directions);
   if (status != PCSIM_OK) {
-    pcsim_program_destroy(&nested);
+    pcsim_program_destroy(&indices);
     return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
   }
-  /* At equal cost the nested one: nothing cancels in it. */
-  const bool first = pcsim_program_count(nested).operations <= pcsim_program_count(directions).operations;
-  *out = first ? nested : directions;
-  pcsim_program_destroy(first ? &directions : &nested);
+  /* At equal cost the indices: nothing cancels in them. */
+  const bool first = pcsim_program_count(indices).operations <= pcsim_program_count(directions).operations;
+  *out = first ? indices : directions;
+  pcsim_program_destroy(first ? &directions : &indices);
   return PCSIM_OK;
+}
+
+pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *wrt, const int *orders,
+                                      const double *weights, int n, pcsim_program **out) {
+  transform t;
+  char text[NAME_ROOM];
+  PCSIM_TRY(transform_begin(program, &wrt, 1, &t));
+  partials q = {.p = t.p, .wrt = t.wrt[0], .orders = orders, .n = n, .num_outputs = t.p->num_outputs};
+  q.variables = t.p->nodes[q.wrt].rows;
+  pcsim_status status = check(t.p, q.wrt, wrt, orders, n);
+  if (status != PCSIM_OK) goto done;
+  PCSIM_GOTO(pcsim_alloc((size_t)q.num_outputs, sizeof *q.result, &q.result), status, done);
+  for (int i = 0; i < q.num_outputs; i++) q.result[i] = t.p->outputs[i].value;
+  PCSIM_GOTO(summed(&q, weights), status, done);
+  const int level = partial_level(program, -1), num_outputs = q.num_outputs;
+  for (int i = 0; i < num_outputs; i++) {
+    partial_name(text, level, q.p->outputs[i].name, -1);
+    put_out(&q, i, text, q.result[i]);
+  }
+  status = pcsim_program_status(q.p);
+done:
+  pcsim_free(&q.result);
+  return transform_end(&t, status, out);
 }

@@ -145,6 +145,16 @@ pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *
  *  [num_coordinates]. Errors: ERR_CASE if it is none of an unknown. */
 pcsim_status pcsim_lowering_derivative(const pcsim_lowering *names, const char *input, int *unknown,
                                        int *orders) PCSIM_NODISCARD;
+/** `outer` with every input that has the name of an output of `inner` replaced by that output. Other inputs and
+ *  parameters of one name are one (the value of a parameter is the inner one), as are spaces and maps. Outputs:
+ *  those of `outer`. Simplified. Errors: ERR_ARG where sizes, spaces or maps of one name differ. Caller destroys. */
+pcsim_status pcsim_program_compose(const pcsim_program *outer, const pcsim_program *inner,
+                                   pcsim_program **out) PCSIM_NODISCARD;
+/** A lowered program for unknowns that the program `fields` gives (a network, a trial function): outputs with the
+ *  names of the unknowns, one row each, of the input "coordinates". Its partial derivatives take the place of the
+ *  inputs "u_xx"; of the unknowns only coordinates, parameters and normals are left. Caller destroys. */
+pcsim_status pcsim_lower_compose(const pcsim_program *lowered, const pcsim_lowering *names,
+                                 const pcsim_program *fields, pcsim_program **out) PCSIM_NODISCARD;
 
 /* ---------------------------------------------------------------- transforms */
 
@@ -173,9 +183,16 @@ pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const c
 
 /** Partial derivatives of every output by the rows of the input or parameter `wrt`: orders [n][rows of wrt], {2, 1} being
  *  the third derivative twice by the first row and once by the second. Adds outputs "OUT_p_J" for J = 0 .. n - 1
- *  ("OUT_pL_J" at level L from 2 on). Of nested coefficients and combined directions the cheaper way is taken. */
+ *  ("OUT_pL_J" at level L from 2 on). Of coefficients in all variables and combined directions the cheaper way is taken. */
 pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *wrt, const int *orders, int n,
                                       pcsim_program **out) PCSIM_NODISCARD;
+
+/** A linear differential operator with constant coefficients on every output: the sum of weights[i] times the partial
+ *  derivative orders[i], propagated as one: output "OUT_operator" ("OUT_operatorL" at level L from 2 on). Its lower
+ *  derivatives are needed one by one, its members are not: the biharmonic in 2D is {4, 0}, {2, 2}, {0, 4} with
+ *  1, 2, 1. */
+pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *wrt, const int *orders,
+                                      const double *weights, int n, pcsim_program **out) PCSIM_NODISCARD;
 
 /* -------------------------------------------------------- compiling and running */
 

@@ -302,6 +302,92 @@ static void test_linear_operators(void **state) {
   }
 }
 
+/** Operators from partials: of one order, mixed orders, the value itself; nested with a gradient. */
+static void test_operators(void **state) {
+  (void)state;
+  const network net = make_network(3, (const int[]){2, 5, 5, 1});
+  const double x[2] = {0.35, -0.2};
+  const struct {
+    int n, orders[6][2];
+    double weights[6];
+  } operators[] = {{2, {{2, 0}, {0, 2}}, {1, 1}},
+                   {3, {{4, 0}, {2, 2}, {0, 4}}, {1, 2, 1}},
+                   {5, {{2, 0}, {1, 1}, {0, 1}, {1, 0}, {0, 0}}, {0.3, -0.7, 1.1, 0.4, 2.5}},
+                   {4, {{0, 1}, {3, 0}, {2, 3}, {0, 1}}, {1, -0.01, 0.2, 0.5}}};
+  for (size_t o = 0; o < sizeof operators / sizeof operators[0]; o++) {
+    double expected = 0, size = 0, slope[2] = {0}, one = 1, zero = 0;
+    for (int i = 0; i < operators[o].n; i++) {
+      double v[7][16] = {{0}}, part;
+      int m = 0;
+      for (int j = 0; j < 2; j++)
+        for (int k = 0; k < operators[o].orders[i][j]; k++) v[m++][j] = 1;
+      expected += operators[o].weights[i] *
+                  reference_mixed(network_value, &net, 2, x, 0.5, m, (const double(*)[16])v, &part);
+      size += fabs(operators[o].weights[i]) * part;
+      for (int j = 0; j < 2; j++) {
+        memset(v[m], 0, sizeof v[m]);
+        v[m][j] = 1;
+        slope[j] += operators[o].weights[i] *
+                    reference_mixed(network_value, &net, 2, x, 0.5, m + 1, (const double(*)[16])v, &part);
+      }
+    }
+    pcsim_program *p = build_network(&net), *q = NULL, *g = NULL;
+    assert_ok(
+        pcsim_transform_operator(p, "x", operators[o].orders[0], operators[o].weights, operators[o].n, &q));
+    assert_ok(pcsim_transform_vjp(q, (const char *[]){"x"}, 1, &g));
+    interpreter it;
+    interpret_begin(&it, g);
+    interpret_points(&it, "points", 1);
+    interpret_bind(&it, "x", x);
+    interpret_bind(&it, "b_y", &zero);
+    interpret_bind(&it, "b_y_operator", &one);
+    interpret_run(&it);
+    assert_close(interpret_output(&it, "y_operator")[0] / size, expected / size, 1e-12);
+    for (int j = 0; j < 2; j++) assert_close(interpret_output(&it, "b_x")[j] / size, slope[j] / size, 1e-11);
+    interpret_end(&it);
+    pcsim_program_destroy(&g);
+    assert_ok(pcsim_transform_operator(q, "x", operators[0].orders[0], operators[0].weights, 2, &g));
+    assert_true(graph_find_output(g, "y_operator_operator2") >= 0);
+    pcsim_program_destroy(&g);
+    pcsim_program_destroy(&q);
+    pcsim_program_destroy(&p);
+  }
+}
+
+/** Estimator of a Laplacian in many variables: second derivatives along random signs have it as their mean.
+ */
+static void test_estimator(void **state) {
+  (void)state;
+  enum { VARIABLES = 6, SAMPLES = 1 << VARIABLES };
+  const network net = make_network(2, (const int[]){VARIABLES, 5, 1});
+  double x[VARIABLES], points[SAMPLES * VARIABLES], signs[SAMPLES * VARIABLES], expected = 0, mean = 0;
+  uint64_t seed = 9;
+  for (int i = 0; i < VARIABLES; i++) x[i] = noise(&seed);
+  for (int i = 0; i < VARIABLES; i++) {
+    double v[2][16] = {{0}}, size;
+    v[0][i] = v[1][i] = 1;
+    expected += reference_mixed(network_value, &net, VARIABLES, x, 0.5, 2, (const double(*)[16])v, &size);
+  }
+  pcsim_program *p = build_network(&net), *q = NULL;
+  assert_ok(pcsim_transform_jet_collapsed(p, "x", 2, 1, (const double[]){2}, &q));
+  for (int s = 0; s < SAMPLES; s++)
+    for (int i = 0; i < VARIABLES; i++) {
+      points[s * VARIABLES + i] = x[i];
+      signs[s * VARIABLES + i] = s >> i & 1 ? 1 : -1;
+    }
+  interpreter it;
+  interpret_begin(&it, q);
+  interpret_points(&it, "points", SAMPLES);
+  interpret_bind(&it, "x", points);
+  interpret_bind(&it, "v_0", signs);
+  interpret_run(&it);
+  for (int s = 0; s < SAMPLES; s++) mean += interpret_output(&it, "y_sum")[s] / SAMPLES;
+  assert_close(mean / expected, 1, 1e-12);
+  interpret_end(&it);
+  pcsim_program_destroy(&q);
+  pcsim_program_destroy(&p);
+}
+
 /* ----------------------------------------------------- finite-volume sequence */
 
 enum { CELLS = 12, FACES = 17, ROW = 4 };
@@ -521,10 +607,10 @@ static void test_partials(void **state) {
       }
   assert_int_equal(n, 84);
   double worst[2] = {0}, operations[2];
-  for (int nested = 0; nested < 2; nested++) {
+  for (int by_index = 0; by_index < 2; by_index++) {
     pcsim_program *p = build_network(&net), *q = NULL;
-    assert_ok(transform_partials_by(p, "x", orders[0], n, nested, &q));
-    operations[nested] = pcsim_program_count(q).operations;
+    assert_ok(transform_partials_by(p, "x", orders[0], n, by_index, &q));
+    operations[by_index] = pcsim_program_count(q).operations;
     interpreter it;
     interpret_begin(&it, q);
     interpret_points(&it, "points", 1);
@@ -543,13 +629,13 @@ static void test_partials(void **state) {
       if (!(error <= 1e-12))
         fail_msg("partial %d %d %d: %.17g, expected %.17g (%g)", orders[i][0], orders[i][1], orders[i][2],
                  interpret_output(&it, name)[0], expected, error);
-      worst[nested] = fmax(worst[nested], error);
+      worst[by_index] = fmax(worst[by_index], error);
     }
     interpret_end(&it);
     pcsim_program_destroy(&q);
     pcsim_program_destroy(&p);
   }
-  print_message("84 partials of 3-4-1: worst %.1e by directions (%.0f operations), %.1e nested (%.0f)\n",
+  print_message("84 partials of 3-4-1: worst %.1e by directions (%.0f operations), %.1e by indices (%.0f)\n",
                 worst[0], operations[0], worst[1], operations[1]);
   pcsim_program *p = build_network(&net), *q = NULL;
   assert_ok(pcsim_transform_partials(p, "x", orders[0], n, &q));
@@ -565,6 +651,7 @@ int main(void) {
       cmocka_unit_test(test_hessian_vector),   cmocka_unit_test(test_names),
       cmocka_unit_test(test_linear_operators), cmocka_unit_test(test_sequence),
       cmocka_unit_test(test_sequence_nested),  cmocka_unit_test(test_partials),
+      cmocka_unit_test(test_operators),        cmocka_unit_test(test_estimator),
   };
   return cmocka_run_group_tests_name("transforms", tests, NULL, NULL);
 }
