@@ -26,12 +26,11 @@ def lines(command, folder=None, environment=None, log=None):
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    preexec_fn=lambda: os.sched_setaffinity(0, {core()}))
         clock = (~process.pid << 3) | 2  # see clock_getcpuclockid(3)
-        stopped = False
+        stopped = ended = False
 
         def stop():
             nonlocal stopped
             stopped = True
-            process.kill()
 
         cpu = 0.0
         try:
@@ -46,12 +45,11 @@ def lines(command, folder=None, environment=None, log=None):
                 yield line, cpu, wall, stop
                 if stopped:
                     break
+            else:
+                ended = True
         finally:
-            if process.poll() is None and stopped is False:
-                try:
-                    process.wait(timeout=60)
-                except subprocess.TimeoutExpired:
-                    process.kill()
+            if not ended:  # asked for, or whoever reads has failed
+                process.kill()
             process.stdout.close()
             process.wait()
     if not stopped and process.returncode != 0:
