@@ -2,8 +2,8 @@
 /** @file exec_simd_math.h  Elementary functions on vectors of doubles; included by each exec_simd_*.c.
  *
  *  Argument reductions after Cody and Waite; the logarithm's, sine's and cosine's polynomials are the
- *  minimax ones of fdlibm (Sun Microsystems 1993). Errors below 2 units in the
- *  last place (tests/autodiff/exec_math.c). */
+ *  minimax ones of fdlibm (Sun Microsystems 1993). Errors below 2 units in the last place:
+ * tests/autodiff/exec_math.c. */
 #include <math.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -184,4 +184,62 @@ MATH vec_cosh(vec x) {
   vec half, a = vec_abs(x), e = vec_exp(a);
   half = vec_exp(0.5 * a);
   return vec_select(a > 700.0, 0.5 * half * half, 0.5 * e + 0.5 / e);
+}
+
+/* ------------------------------------------------------------ single precision
+ * What networks use most has forms of its own; the rest goes through double. */
+
+typedef float fvec __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t fivec __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t fuvec __attribute__((vector_size(VECTOR_BYTES)));
+#define MATH_SINGLE static inline __attribute__((always_inline, unused)) fvec
+/** 1.5 * 2^23 */
+#define SHIFTER_SINGLE 12582912.0f
+
+MATH_SINGLE fvec_splat(float a) { return a - (fvec){0}; }
+MATH_SINGLE fvec_select(fivec mask, fvec a, fvec b) { return (fvec)((mask & (fivec)a) | (~mask & (fivec)b)); }
+MATH_SINGLE fvec_abs(fvec a) { return (fvec)((fivec)a & INT32_MAX); }
+#if defined(__AVX512F__)
+MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm512_min_ps(fvec_splat(bound), x); }
+MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm512_max_ps(fvec_splat(bound), x); }
+#elif defined(__AVX__)
+MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm256_min_ps(fvec_splat(bound), x); }
+MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm256_max_ps(fvec_splat(bound), x); }
+#elif defined(__SSE2__)
+MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm_min_ps(fvec_splat(bound), x); }
+MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm_max_ps(fvec_splat(bound), x); }
+#else
+MATH_SINGLE fvec_at_most(float bound, fvec x) { return fvec_select(x > bound, fvec_splat(bound), x); }
+MATH_SINGLE fvec_at_least(float bound, fvec x) { return fvec_select(x < bound, fvec_splat(bound), x); }
+#endif
+
+/** 2^k of an integer |k| <= 126. */
+MATH_SINGLE fvec_power_of_two(fvec k) { return (fvec)(((fuvec)(k + SHIFTER_SINGLE) << 23) + 0x3f800000u); }
+
+/** exp(x) = 2^k (1 + p): gives p; as vec_exp_parts, relative error of the polynomial 5e-10. */
+MATH_SINGLE fvec_exp_parts(fvec x, fvec *k) {
+  fvec n = (x * 1.44269504f + SHIFTER_SINGLE) - SHIFTER_SINGLE;
+  fvec r = (x - n * 0.693145752f) - n * 1.42860677e-6f, z = r * r;
+  fvec even = z * 0.00139337307158f + 0.0416664641974f, odd = z * 0.00019891080464f + 0.00833331084465f;
+  even = even * z + 0.500000001354f;
+  odd = odd * z + 0.166666666817f;
+  *k = n;
+  return (odd * r + even) * z + r;
+}
+
+MATH_SINGLE fvec_exp(fvec x) {
+  x = fvec_at_least(-105.0f, fvec_at_most(89.0f, x));
+  fvec k, p = fvec_exp_parts(x, &k), half = (k * 0.5f + SHIFTER_SINGLE) - SHIFTER_SINGLE;
+  return (p + 1.0f) * fvec_power_of_two(half) * fvec_power_of_two(k - half);
+}
+
+MATH_SINGLE fvec_tanh(fvec x) {
+  fvec k, p = fvec_exp_parts(-2.0f * fvec_at_most(10.0f, fvec_abs(x)), &k), scale = fvec_power_of_two(k);
+  fvec e = scale * p + (scale - 1.0f);
+  return (fvec)(((fivec)(-e / (e + 2.0f)) & INT32_MAX) | ((fivec)x & INT32_MIN));
+}
+
+MATH_SINGLE fvec_sigmoid(fvec x) {
+  fvec e = fvec_exp(-fvec_abs(x));
+  return fvec_select(x < 0.0f, e, fvec_splat(1.0f)) / (e + 1.0f);
 }
