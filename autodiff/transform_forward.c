@@ -54,6 +54,7 @@ void forward_end(forward *f) {
     pcsim_free(&f->indices[i].terms);
   }
   pcsim_free(&f->indices);
+  pcsim_free(&f->multi);
   for (int i = 0; i < f->room; i++) pcsim_free(&f->series[i]);
   pcsim_free(&f->series);
   pcsim_free(&f->depends);

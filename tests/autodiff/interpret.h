@@ -237,4 +237,12 @@ static inline const double *interpret_output(const interpreter *it, const char *
   return it->values[v];
 }
 
+/** Result of a test program: that of its tests, and all memory given back. */
+static inline int interpret_balance(int failed) {
+  pcsim_error_clear();
+  if (!pcsim_memory_used()) return failed;
+  print_error("%zu bytes were not given back\n", pcsim_memory_used());
+  return 1;
+}
+
 #endif

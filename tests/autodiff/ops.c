@@ -291,5 +291,5 @@ int main(void) {
       cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_kinks),
   };
-  return cmocka_run_group_tests_name("operators", tests, NULL, NULL);
+  return interpret_balance(cmocka_run_group_tests_name("operators", tests, NULL, NULL));
 }

@@ -240,26 +240,10 @@ static void test_print(void **state) {
   pcsim_program_destroy(&p);
 }
 
-/** All memory is given back, on failure too. */
-static int balance(void **state) {
-  static size_t used;
-  if (!*state) {
-    used = pcsim_memory_used();
-    *state = &used;
-    return 0;
-  }
-  pcsim_error_clear();
-  return pcsim_memory_used() != used;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_rules, balance, balance),
-      cmocka_unit_test_setup_teardown(test_powers, balance, balance),
-      cmocka_unit_test_setup_teardown(test_ieee, balance, balance),
-      cmocka_unit_test_setup_teardown(test_user_operator, balance, balance),
-      cmocka_unit_test_setup_teardown(test_faults, balance, balance),
-      cmocka_unit_test_setup_teardown(test_print, balance, balance),
+      cmocka_unit_test(test_rules),         cmocka_unit_test(test_powers), cmocka_unit_test(test_ieee),
+      cmocka_unit_test(test_user_operator), cmocka_unit_test(test_faults), cmocka_unit_test(test_print),
   };
-  return cmocka_run_group_tests_name("simplification", tests, NULL, NULL);
+  return interpret_balance(cmocka_run_group_tests_name("simplification", tests, NULL, NULL));
 }

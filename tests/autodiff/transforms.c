@@ -653,5 +653,5 @@ int main(void) {
       cmocka_unit_test(test_sequence_nested),  cmocka_unit_test(test_partials),
       cmocka_unit_test(test_operators),        cmocka_unit_test(test_estimator),
   };
-  return cmocka_run_group_tests_name("transforms", tests, NULL, NULL);
+  return interpret_balance(cmocka_run_group_tests_name("transforms", tests, NULL, NULL));
 }
