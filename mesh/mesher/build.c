@@ -22,6 +22,13 @@ pcsim_status mesher_check_count(double cells) {
   return PCSIM_OK;
 }
 
+pcsim_status mesher_check_line(double cells) {
+  PCSIM_CHECK(cells <= MESHER_LINE_LIMIT, PCSIM_ERR_CASE,
+              "mesh: these sizes make more than %.0e cells along one line, the limit; choose larger sizes",
+              (double)MESHER_LINE_LIMIT);
+  return PCSIM_OK;
+}
+
 pcsim_status mesher_add_node(mesher_mesh *mesh, double x, double y, double z, int32_t *node) {
   if (mesh->num_nodes == mesh->max_nodes) {
     int64_t max = mesh->max_nodes ? 2 * mesh->max_nodes : 1024;

@@ -78,7 +78,7 @@ static pcsim_status choose_counts(ogrid *g) {
   double at_body = mesher_size_at(&ch->sizes, ch->centre[0] + ch->radius, ch->centre[1], 0);
   double arc_y = ch->radius * fmax(angle[1] - angle[0], angle[3] - angle[2]);
   double arc_x = ch->radius * fmax(angle[2] - angle[1], angle[4] - angle[3]);
-  PCSIM_TRY(mesher_check_count(fmax(arc_x, arc_y) / at_body));
+  PCSIM_TRY(mesher_check_line(fmax(arc_x, arc_y) / at_body));
   int nx = (int)ceil(arc_x / at_body - 1e-6), ny = (int)ceil(arc_y / at_body - 1e-6), n;
   PCSIM_TRY(mesher_line(size_bottom, g, g->x2 - g->x1, nx > 4 ? nx : 4, 0, &g->x, &g->nx));
   for (int i = 0; i <= g->nx; i++) g->x[i] += g->x1;
@@ -106,7 +106,8 @@ static pcsim_status choose_counts(ogrid *g) {
   }
   pcsim_free(&rest);
   PCSIM_TRY(status);
-  return mesher_check_count((double)g->m * g->nr);
+  /* and the columns of cells beside the rings, which are no longer than the size */
+  return mesher_check_count((double)g->m * g->nr + g->ny * (ch->length - (g->x2 - g->x1)) / ch->sizes.far);
 }
 
 /* Equal steps on the circle within each quarter, the corners' directions between them. */

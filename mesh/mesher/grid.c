@@ -59,12 +59,12 @@ pcsim_status mesher_axis_line(const mesher_sizes *sizes, int axis, double a, dou
     if (pieces) at.sizes.source[kept++] = source;
   }
   at.sizes.num_sources = kept;
+  if (n == 0) PCSIM_TRY(mesher_check_line((b - a) / sizes->far)); /* no cell is longer than that */
   if (n > 0 && (grading > 1 || kept == 0)) {
     *num = n;
     return mesher_line_symmetric(a, b, n, grading, line);
   }
   if (grading > 1) {
-    PCSIM_TRY(mesher_check_count((b - a) / sizes->far));
     *num = (int)ceil((b - a) / sizes->far - 1e-6);
     return mesher_line_symmetric(a, b, *num, grading, line);
   }

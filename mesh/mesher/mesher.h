@@ -28,7 +28,7 @@ int mesher_spec_count(const mesher_spec *spec, const char *key);
 
 /* ------------------------------------------------- mesh under construction */
 
-enum { MESHER_MAX_PATCHES = 8, MESHER_CELL_LIMIT = 100000000 };
+enum { MESHER_MAX_PATCHES = 8, MESHER_CELL_LIMIT = 100000000, MESHER_LINE_LIMIT = 1000000 };
 
 /** Nodes and cells that grow; facets are found at the end. Cells have a stride of 8 nodes, facets of 4. */
 typedef struct {
@@ -67,6 +67,8 @@ pcsim_status mesher_extrude(const mesher_mesh *plane, int n, const double *z, co
 pcsim_status mesher_to_raw(const mesher_mesh *mesh, pcsim_raw_mesh **raw) PCSIM_NODISCARD;
 /** Refuse a mesh that would be too large, before it is made. */
 pcsim_status mesher_check_count(double cells) PCSIM_NODISCARD;
+/** Refuse a line of too many cells, before it is made. */
+pcsim_status mesher_check_line(double cells) PCSIM_NODISCARD;
 
 /* ------------------------------------------------------------------ sizes */
 

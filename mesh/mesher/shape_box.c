@@ -37,7 +37,7 @@ static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_siz
   for (int k = 0; k < b->dim; k++) {
     PCSIM_CHECK(counts[k] >= 1 && counts[k] == floor(counts[k]), PCSIM_ERR_CASE,
                 "mesh: n has the entry %g, expected a whole number of at least 1", counts[k]);
-    PCSIM_TRY(mesher_check_count(counts[k]));
+    PCSIM_TRY(mesher_check_line(counts[k]));
     n[k] = (int)counts[k];
   }
   return PCSIM_OK;

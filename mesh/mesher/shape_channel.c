@@ -82,6 +82,13 @@ done:
 
 /* ----------------------------------------------------------------- in space */
 
+/* The plane mesh alone can be large: what it is swept to is estimated before it is made, from below. */
+static pcsim_status check_sweep(const channel *flat, bool quads, double n) {
+  const double low[3] = {0, 0, 0}, high[3] = {flat->length, flat->height, 0};
+  PCSIM_TRY(mesher_check_line(n));
+  return mesher_check_count(n * mesher_estimate(&flat->sizes, 2, low, high) / (quads ? 4 : 2));
+}
+
 static pcsim_status sweep(const mesher_spec *spec, const channel *ch, bool quads, mesher_mesh *mesh) {
   mesher_mesh plane = {0};
   double *z = NULL, n = 0, grading;
@@ -100,7 +107,7 @@ static pcsim_status sweep(const mesher_spec *spec, const channel *ch, bool quads
   PCSIM_GOTO(mesher_spec_positive(spec, "grading", &grading), status, done);
   if (mesher_spec_text(spec, "nz")) PCSIM_GOTO(mesher_spec_positive(spec, "nz", &n), status, done);
   else n = ceil(ch->width / ch->sizes.far - 1e-6);
-  PCSIM_GOTO(mesher_check_count(n), status, done);
+  PCSIM_GOTO(check_sweep(&flat, quads, n), status, done);
   PCSIM_GOTO(plane_mesh(spec, &flat, quads, true, &plane), status, done);
   PCSIM_GOTO(mesher_line_symmetric(0, ch->width, (int)n, grading, &z), status, done);
   PCSIM_GOTO(mesher_extrude(&plane, (int)n, z, "walls", "walls", mesh), status, done);

@@ -43,14 +43,14 @@ static pcsim_status x_lines(const step *s, const mesher_sizes *sizes, int n, dou
     PCSIM_TRY(mesher_axis_line(sizes, 0, 0, s->length, 0, 1, &behind, &n_behind));
   } else {
     if (n == 0) { /* the size holds in the middle of the length */
-      PCSIM_TRY(mesher_check_count(s->length / sizes->far));
+      PCSIM_TRY(mesher_check_line(s->length / sizes->far));
       n_behind = (int)ceil(s->length / sizes->far - 1e-6);
     }
     PCSIM_TRY(mesher_line_geometric(0, s->length, n_behind, grading, &behind));
   }
   if (s->upstream > 0) { /* as long as the first cell behind the step */
     double count = ceil(s->upstream / behind[1] - 1e-6);
-    pcsim_status status = mesher_check_count(count);
+    pcsim_status status = mesher_check_line(count);
     if (status == PCSIM_OK)
       status = mesher_line_geometric(-s->upstream, 0, n_before = (int)count, 1, &before);
     if (status != PCSIM_OK) pcsim_free(&behind);
@@ -102,7 +102,7 @@ pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
   PCSIM_TRY(read_step(spec, &s, &sizes));
   if (mesher_spec_text(spec, "n")) PCSIM_TRY(mesher_spec_numbers(spec, "n", 2, n));
   if (mesher_spec_text(spec, "grading")) PCSIM_TRY(mesher_spec_positive(spec, "grading", &grading));
-  PCSIM_TRY(mesher_check_count(fmax(n[0], n[1])));
+  PCSIM_TRY(mesher_check_line(fmax(n[0], n[1])));
   if (!cells) cells = "quads";
   if (!strcmp(cells, "triangles") && n[0] == 0) {
     double u = -s.upstream, l = s.length, low = -s.step, top = s.height - s.step;

@@ -117,8 +117,6 @@ pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch, mesh
   return PCSIM_OK;
 }
 
-enum { LINE_CELL_LIMIT = 1000000 };
-
 /* Cells per length, integrated in steps of an eighth of a cell by Simpson's rule: a table of (place, count).
  */
 static pcsim_status count_cells(mesher_line_size size, const void *context, double length, double **place,
@@ -130,10 +128,7 @@ static pcsim_status count_cells(mesher_line_size size, const void *context, doub
   while ((*place)[*n] < length) {
     if (*n + 2 > max) {
       max *= 2;
-      PCSIM_CHECK(
-          *n / 8 < LINE_CELL_LIMIT, PCSIM_ERR_CASE,
-          "mesh: these sizes make more than %.0e cells along one line, the limit; choose larger sizes",
-          (double)LINE_CELL_LIMIT);
+      PCSIM_TRY(mesher_check_line((double)*n / 8));
       PCSIM_TRY(pcsim_realloc(max, sizeof(double), place));
       PCSIM_TRY(pcsim_realloc(max, sizeof(double), count));
     }
@@ -157,7 +152,7 @@ pcsim_status mesher_line(mesher_line_size size, const void *context, double leng
   *s = NULL;
   PCSIM_GOTO(count_cells(size, context, length, &place, &count, &table), status, done);
   double total = count[table];
-  PCSIM_GOTO(mesher_check_count(total), status, done);
+  PCSIM_GOTO(mesher_check_line(fmax(total, n_fixed)), status, done);
   *n = n_fixed > 0 ? n_fixed : (int)ceil(total - 1e-6);
   if (*n < n_min) *n = n_min;
   PCSIM_GOTO(pcsim_alloc((size_t)*n + 1, sizeof(double), s), status, done);
@@ -175,6 +170,7 @@ done:
 }
 
 pcsim_status mesher_line_symmetric(double a, double b, int n, double ratio, double **s) {
+  PCSIM_TRY(mesher_check_line(n));
   PCSIM_TRY(pcsim_alloc((size_t)n + 1, sizeof(double), s));
   /* d/dt tanh(c(2t-1)) is 2c at the middle and 2c/cosh^2(c) at the ends */
   double c = ratio > 1 + 1e-9 ? acosh(sqrt(ratio)) : 0;
@@ -188,6 +184,7 @@ pcsim_status mesher_line_symmetric(double a, double b, int n, double ratio, doub
 }
 
 pcsim_status mesher_line_geometric(double a, double b, int n, double ratio, double **s) {
+  PCSIM_TRY(mesher_check_line(n));
   PCSIM_TRY(pcsim_alloc((size_t)n + 1, sizeof(double), s));
   double q = n > 1 ? log(ratio) / (n - 1) : 0;
   for (int i = 0; i <= n; i++)
