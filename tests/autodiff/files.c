@@ -276,6 +276,7 @@ static void test_not_saved(void **state) {
   pcsim_program_destroy(&p);
   assert_ok(pcsim_program_create(&p));
   assert_status(pcsim_program_save(p, "no-such-folder/a.h5"), PCSIM_ERR_IO);
+  pcsim_program_destroy(&p);
   assert_status(pcsim_program_load("no-such-file.h5", &p), PCSIM_ERR_IO);
   assert_null(p);
   pcsim_error_clear();
