@@ -180,6 +180,48 @@ static void test_orders(void **state) {
   print_message("orders 1 to 8: worst %.1e (%s)\n", worst, worst_at);
 }
 
+static cplx power_value(const void *context, const cplx *z, const double *x) {
+  (void)x;
+  return F(cexp)(F(clog)(z[0]) * *(const double *)context);
+}
+
+/** Powers with a constant exponent have rules of their own: whole ones up to 16, others up to and above
+ * order 3. */
+static void test_constant_powers(void **state) {
+  (void)state;
+  const double exponents[] = {2.5, -1.3, 0.5, 1.0 / 3, 3, -2, 16, 20, -17}, x = 1.7, v = 0.8, reach = 1.2;
+  worst = 0;
+  for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++)
+    for (int order = 1; order <= REFERENCE_ORDER; order++) {
+      const operator_line line = {.op = PCSIM_OP_POW};
+      pcsim_program *p = NULL, *jet = NULL;
+      assert_ok(pcsim_program_create(&p));
+      const pcsim_value a = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 1);
+      pcsim_build_output(p, "y",
+                         pcsim_build_binary(p, PCSIM_OP_POW, a, pcsim_build_constant(p, exponents[i])));
+      assert_ok(pcsim_transform_jet(p, "x", order, 1, &jet));
+      interpreter it;
+      interpret_begin(&it, jet);
+      interpret_points(&it, "points", 1);
+      interpret_bind(&it, "x", &x);
+      interpret_bind(&it, "v_0", &v);
+      interpret_run(&it);
+      real c[REFERENCE_ORDER + 2];
+      reference_taylor(power_value, &exponents[i], 1, &x, &v, reach / 4, c);
+      double size = REFERENCE_FLOOR * (double)c[REFERENCE_ORDER + 1] * reach;
+      for (int k = 0; k <= order; k++) {
+        char name[32];
+        snprintf(name, sizeof name, k ? "y_0_%d" : "y", k);
+        size = fmax(size / reach, fabs((double)c[k]));
+        compare(&line, name, interpret_output(&it, name)[0], (double)c[k], size, 1e-12);
+      }
+      interpret_end(&it);
+      pcsim_program_destroy(&jet);
+      pcsim_program_destroy(&p);
+    }
+  print_message("constant exponents: worst %.1e\n", worst);
+}
+
 /** Central differences of op_value itself: a witness that shares neither rules nor reference. */
 static void test_differences(void **state) {
   (void)state;
@@ -285,11 +327,9 @@ static void test_kinks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table_is_complete),
-      cmocka_unit_test(test_orders),
-      cmocka_unit_test(test_differences),
-      cmocka_unit_test(test_pairs),
-      cmocka_unit_test(test_kinks),
+      cmocka_unit_test(test_table_is_complete), cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_differences),       cmocka_unit_test(test_pairs),
+      cmocka_unit_test(test_constant_powers),   cmocka_unit_test(test_kinks),
   };
   return interpret_balance(cmocka_run_group_tests_name("operators", tests, NULL, NULL));
 }
