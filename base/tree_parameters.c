@@ -16,6 +16,32 @@ static bool uses_wrong(const pcsim_tree *tree, const pcsim_expr *expr) {
   return false;
 }
 
+/** The first name of the expression that is both one of `names` and a parameter; NULL if there is none. */
+static const pcsim_expr_node *find_shadow(const pcsim_tree *tree, const pcsim_expr_node *node,
+                                          const char *const *names, int n) {
+  bool bound = false, parameter = false;
+  if (node->kind == PCSIM_EXPR_NAME) {
+    for (int i = 0; i < n; i++) bound |= !strcmp(names[i], node->name);
+    for (int i = 0; i < tree->num_parameters; i++) parameter |= !strcmp(tree->parameters[i], node->name);
+  }
+  const pcsim_expr_node *found = bound && parameter ? node : NULL;
+  for (int i = 0; i < node->num_args && !found; i++) found = find_shadow(tree, node->args[i], names, n);
+  return found;
+}
+
+/** Which of the two is meant cannot be known: neither is taken. */
+static bool report_shadow(pcsim_tree *tree, const pcsim_node *node, const pcsim_expr *expr,
+                          const char *const *names, int n) {
+  const pcsim_expr_node *found = find_shadow(tree, pcsim_expr_root(expr), names, n);
+  if (!found) return false;
+  const char *what = !found->name[1] && strchr("xyz", found->name[0]) ? "a coordinate"
+                     : !strcmp(found->name, "t")                      ? "the time"
+                                                                      : "an unknown";
+  pcsim_tree_problem_inside(tree, node, (size_t)found->column,
+                            "'%s' is both %s and a parameter; rename the parameter", found->name, what);
+  return true;
+}
+
 /** The name in `text` at `offset` is a parameter that has no value yet. */
 static bool is_later_parameter(const pcsim_tree *tree, const char *text, size_t offset, char *name,
                                size_t size) {
@@ -48,7 +74,7 @@ static bool make_expr(pcsim_tree *tree, const pcsim_node *node, const char *cons
   }
   pcsim_status status = pcsim_expr_parse(node->text, expr, &offset);
   if (status == PCSIM_OK) {
-    if (uses_wrong(tree, *expr)) goto failed;
+    if (uses_wrong(tree, *expr) || report_shadow(tree, node, *expr, names, n)) goto failed;
     status = pcsim_expr_bind(*expr, names, n, tree->parameters, tree->values, tree->num_parameters, &offset);
     if (status == PCSIM_ERR_CASE && is_later_parameter(tree, node->text, offset, name, sizeof name)) {
       pcsim_tree_problem_inside(tree, node, offset,

@@ -305,7 +305,7 @@ bool pcsim_node_numbers(pcsim_tree *tree, const pcsim_node *node, const char *ke
 /** Value of the scalar node itself as a number (expression of the parameters). */
 bool pcsim_node_as_number(pcsim_tree *tree, const pcsim_node *node, double *value);
 /** Parse and bind the scalar node as an expression in `names` [n] and the parameters; problems carry
- *  the column inside the text. Caller destroys. */
+ *  the column inside the text. A name that is in `names` and a parameter too is a problem. Caller destroys. */
 bool pcsim_node_as_expr(pcsim_tree *tree, const pcsim_node *node, const char *const *names, int n, pcsim_expr **expr);
 
 /** The completed case as YAML text. Caller frees with pcsim_free. */

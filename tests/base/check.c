@@ -249,6 +249,30 @@ static void test_expressions(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+/* A parameter with the name of a bound name: one problem for each expression, where it stands; elsewhere the
+ * parameter is what it is. */
+static void test_shadowed_names(void **state) {
+  (void)state;
+  static const char *const names[] = {"x", "y", "t", "u"};
+  pcsim_expr *expr = NULL;
+  double number = 0;
+  pcsim_tree *tree =
+      read_text("parameters: {x: 3, t: 1, u: 2, k: x+1}\nv: [\"k*y\", \"y + sin(2*x)*x\", t, \"-u\", x]\n");
+  const pcsim_node *v = pcsim_node_get(pcsim_tree_root(tree), "v");
+  assert_true(pcsim_node_as_expr(tree, pcsim_node_child(v, 0), names, 4, &expr));
+  pcsim_expr_destroy(&expr);
+  for (int i = 1; i < 4; i++) {
+    assert_false(pcsim_node_as_expr(tree, pcsim_node_child(v, i), names, 4, &expr));
+    assert_null(expr);
+  }
+  assert_true(pcsim_node_as_number(tree, pcsim_node_child(v, 4), &number));
+  assert_close(number, 3, 0);
+  expect_problems(tree, "case.yaml:2:23: 'x' is both a coordinate and a parameter; rename the parameter\n"
+                        "case.yaml:2:30: 't' is both the time and a parameter; rename the parameter\n"
+                        "case.yaml:2:35: 'u' is both an unknown and a parameter; rename the parameter");
+  pcsim_tree_destroy(&tree);
+}
+
 static void test_long_and_strange_texts(void **state) {
   (void)state;
   char text[3000] = "physics: {viscosity: \"";
@@ -263,13 +287,10 @@ static void test_long_and_strange_texts(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_words),
-      cmocka_unit_test(test_all_in_one_pass),
-      cmocka_unit_test(test_values_and_defaults),
-      cmocka_unit_test(test_mappings),
-      cmocka_unit_test(test_expressions),
-      cmocka_unit_test(test_long_and_strange_texts),
+      cmocka_unit_test(test_faults),          cmocka_unit_test(test_words),
+      cmocka_unit_test(test_all_in_one_pass), cmocka_unit_test(test_values_and_defaults),
+      cmocka_unit_test(test_mappings),        cmocka_unit_test(test_expressions),
+      cmocka_unit_test(test_shadowed_names),  cmocka_unit_test(test_long_and_strange_texts),
   };
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
