@@ -29,6 +29,9 @@ void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mes
 
 /* ---- model.c: `physics:` */
 
+/* Above this, products of a few values leave the range of doubles. */
+#define FLOW_LARGEST 1e100
+
 typedef struct {
   double density, viscosity, force[3];
 } flow_physics;

@@ -75,24 +75,34 @@ static void fill_face(pcsim_flow_problem *problem, const pcsim_mesh_view *mesh,
     for (int i = 0; i < 3; ++i) problem->velocity[3 * b + i] = value[i];
 }
 
-/* The first face of a condition with a value that is no number, over all ranks: one problem for each
- * condition. */
-static void report_not_finite(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
-                              const flow_boundaries *boundaries) {
+/* The value that is no number, or too large to be squared and multiplied; 0 if all are good. */
+static double find_wrong(const double *value, int n) {
+  double wrong = 0.0;
+  for (int i = 0; i < n; ++i)
+    if (!(fabs(value[i]) <= FLOW_LARGEST) && (wrong == 0.0 || !isfinite(value[i]))) wrong = value[i];
+  return wrong;
+}
+
+/* The first face of a condition with a value that is no number or too large, over all ranks: one problem for
+ * each condition. */
+static void report_wrong_values(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                                const flow_boundaries *boundaries) {
   const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
   for (int p = 0; p < view->num_patches; ++p) {
     if (boundaries->of_patch[p] < 0) continue;
     const flow_condition *condition = &boundaries->condition[boundaries->of_patch[p]];
     if (condition->gives == GIVES_NOTHING) continue;
-    double found[3] = {INFINITY, INFINITY, INFINITY};
+    double found[4] = {INFINITY, INFINITY, INFINITY, 0.0}; /* where, what */
     struct {
       double x;
       int rank;
     } first = {INFINITY, 0};
     for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f) {
       int64_t b = f - view->num_interior_faces;
-      if (isfinite(norm(problem->velocity + 3 * b) + problem->pressure[b])) continue;
-      memcpy(found, view->face_centre + 3 * f, sizeof found);
+      const double *v = problem->velocity + 3 * b, all[4] = {v[0], v[1], v[2], problem->pressure[b]};
+      found[3] = find_wrong(all, 4);
+      if (found[3] == 0.0) continue;
+      memcpy(found, view->face_centre + 3 * f, 3 * sizeof *found);
       first.x = found[0];
       break;
     }
@@ -100,10 +110,16 @@ static void report_not_finite(pcsim_tree *tree, const pcsim_mesh *mesh, const pc
     MPI_Comm_rank(comm, &first.rank);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
     if (!isfinite(first.x)) continue;
-    MPI_Bcast(found, 3, MPI_DOUBLE, first.rank, comm);
-    pcsim_tree_problem(tree, condition->value.node[0],
-                       "the value on boundary `%s` is not a finite number around (%g, %g, %g)",
-                       view->patch_name[p], found[0], found[1], found[2]);
+    MPI_Bcast(found, 4, MPI_DOUBLE, first.rank, comm);
+    if (isfinite(found[3]))
+      pcsim_tree_problem(
+          tree, condition->value.node[0],
+          "the value on boundary `%s` is too large: %g around (%g, %g, %g); expected at most %g",
+          view->patch_name[p], found[3], found[0], found[1], found[2], FLOW_LARGEST);
+    else
+      pcsim_tree_problem(tree, condition->value.node[0],
+                         "the value on boundary `%s` is not a finite number around (%g, %g, %g)",
+                         view->patch_name[p], found[0], found[1], found[2]);
   }
 }
 
@@ -277,12 +293,14 @@ static void fill_start(pcsim_tree *tree, pcsim_flow_problem *problem, const init
       flow_value_at(&start->pressure, view->cell_centre + 3 * c, pressure);
       value[3] = pressure[0];
     }
-    if (!isfinite(value[0] + value[1] + value[2] + value[3])) wrong = 1;
+    const double bad = find_wrong(value, 4);
+    if (bad != 0.0) wrong = isfinite(bad) && wrong < 2 ? 1 : 2;
   }
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, pcsim_mesh_comm(problem->mesh));
   if (wrong)
     pcsim_tree_problem(tree, pcsim_node_get(pcsim_tree_root(tree), "initial"),
-                       "`initial` is not a finite number in every cell of the mesh");
+                       wrong == 1 ? "`initial` is too large in some cells of the mesh; expected at most 1e100"
+                                  : "`initial` is not a finite number in every cell of the mesh");
   problem->view.has_start = start->given;
 }
 
@@ -325,16 +343,30 @@ static pcsim_status make_problem(const pcsim_mesh *mesh, const flow_physics *phy
   return PCSIM_OK;
 }
 
+/* Beyond 1e12 friction is lost in rounding: what comes out would be no solution of the equations. */
+static void check_reynolds(pcsim_tree *tree, const pcsim_flow_view *view) {
+  const double most = 1e12;
+  double reynolds = view->density * view->velocity_scale * view->length_scale / view->viscosity;
+  if (reynolds <= most) return;
+  pcsim_node *physics = pcsim_node_get(pcsim_tree_root(tree), "physics");
+  pcsim_tree_problem(
+      tree, pcsim_node_get(physics, "viscosity"),
+      "`viscosity` is %g, so the Reynolds number is %.3g (speed %.3g m/s, length %.3g m, density "
+      "%g kg/m^3); expected at most %g",
+      view->viscosity, reynolds, view->velocity_scale, view->length_scale, view->density, most);
+}
+
 /* Everything that needs sums over ranks; the case has no problem so far. */
 static void complete(pcsim_tree *tree, pcsim_flow_problem *problem, const flow_boundaries *boundaries,
                      const initial *start) {
   size_t before = pcsim_tree_num_problems(tree);
   fill_faces(problem, boundaries);
-  report_not_finite(tree, problem->mesh, problem, boundaries);
+  report_wrong_values(tree, problem->mesh, problem, boundaries);
   if (pcsim_tree_num_problems(tree) != before) return;
   trim_walls(problem->mesh, problem);
   totals sum = add_up(problem);
   find_scales(problem, &sum, problem->view.dim);
+  check_reynolds(tree, &problem->view);
   if (problem->view.pressure_free) balance(tree, problem, &sum);
   fill_start(tree, problem, start, &sum);
   if (problem->view.pressure_free && pcsim_tree_num_problems(tree) == before && is_root(problem->mesh))
@@ -342,6 +374,9 @@ static void complete(pcsim_tree *tree, pcsim_flow_problem *problem, const flow_b
 }
 
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **problem) {
+  *problem = NULL;
+  PCSIM_CHECK(tree && mesh, PCSIM_ERR_ARG, "pcsim_flow_problem_read needs a %s, found NULL",
+              tree ? "mesh (pcsim_mesh_create makes one)" : "case (pcsim_tree_read makes one)");
   int dim = pcsim_mesh_get(mesh)->dim;
   size_t before = pcsim_tree_num_problems(tree);
   MPI_Comm comm = pcsim_mesh_comm(mesh);
@@ -349,7 +384,6 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   flow_boundaries boundaries;
   initial start = {0};
   pcsim_flow_problem *made = NULL;
-  *problem = NULL;
   flow_physics_read(tree, dim, &physics);
   pcsim_status status = flow_boundaries_read(tree, dim, &boundaries);
   if (status == PCSIM_OK) status = flow_boundaries_match(tree, mesh, &boundaries);

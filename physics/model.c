@@ -52,6 +52,9 @@ static double positive(pcsim_tree *tree, const pcsim_node *node, const char *key
   double value = NAN;
   if (pcsim_node_number(tree, node, key, &value) && !(value > 0.0 && isfinite(value)))
     pcsim_tree_problem(tree, pcsim_node_get(node, key), "`%s` is %g; expected a positive number", key, value);
+  else if (value > FLOW_LARGEST)
+    pcsim_tree_problem(tree, pcsim_node_get(node, key), "`%s` is %g, which is too large; expected at most %g",
+                       key, value, FLOW_LARGEST);
   return value;
 }
 
@@ -90,6 +93,12 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   if (dim ? n != dim : n < 2)
     pcsim_tree_problem(tree, force, "`force` has %d component%s; expected %s", n, n == 1 ? "" : "s",
                        dim == 3 ? "three, [x, y, z]" : "two, [x, y]");
-  if (!isfinite(physics->force[0] + physics->force[1] + physics->force[2]))
-    pcsim_tree_problem(tree, force, "`force` is not a finite number");
+  for (int i = 0; i < n; ++i) {
+    if (fabs(physics->force[i]) <= FLOW_LARGEST) continue;
+    if (isfinite(physics->force[i]))
+      pcsim_tree_problem(tree, force, "`force` has a component %g, which is too large; expected at most %g",
+                         physics->force[i], FLOW_LARGEST);
+    else pcsim_tree_problem(tree, force, "`force` is not a finite number");
+    break;
+  }
 }

@@ -88,6 +88,34 @@ static const fault faults[] = {
      "case.yaml:3:22:",
      {"boundary `inlet` is not a finite number"},
      0},
+    {"parameters: {y: 2}\n" PHYSICS "boundaries:\n  inlet: {velocity: [\"1 + y\", 0]}\n" REST,
+     "case.yaml:4:27:",
+     {"'y' is both a coordinate and a parameter", "rename the parameter"},
+     0},
+    {PHYSICS "boundaries:\n  inlet: {velocity: [1e308, 0]}\n" REST,
+     "case.yaml:3:22:",
+     {"boundary `inlet` is too large: 1e+308", "at most 1e+100"},
+     0},
+    {PHYSICS
+     "boundaries:\n  inlet: {velocity: [1, 0]}\n  outlet: {pressure: -1e200}\n  walls: {wall: no-slip}\n",
+     "case.yaml:4:22:",
+     {"boundary `outlet` is too large: -1e+200"},
+     0},
+    {"physics: {model: navier-stokes, density: 1e101, viscosity: 1, force: [-1e200, 0]}\nboundaries:\n  "
+     "inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:42:",
+     {"`density` is 1e+101, which is too large", "`force` has a component -1e+200, which is too large"},
+     2},
+    {PHYSICS "initial: {velocity: [1e200, 0]}\nboundaries:\n  inlet: {velocity: [1, 0]}\n" REST,
+     "case.yaml:2:",
+     {"`initial` is too large"},
+     0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1e-300}\nboundaries:\n  inlet: {velocity: [1, "
+     "0]}\n" REST,
+     "case.yaml:1:56:",
+     {"`viscosity` is 1e-300", "the Reynolds number is 1e+300", "at most 1e+12"},
+     0},
     {PHYSICS "boundaries:\n  inlet: {periodic: outlet}\n" REST,
      "case.yaml:3:21:",
      {"boundary `inlet`", "does not offer periodic"},
@@ -175,8 +203,19 @@ static void without_mesh(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+static void nothing_given(void **state) {
+  (void)state;
+  pcsim_flow_problem *problem = NULL;
+  pcsim_tree *tree = tree_of(PHYSICS);
+  assert_status(pcsim_flow_problem_read(tree, NULL, &problem), PCSIM_ERR_ARG);
+  assert_non_null(strstr(pcsim_error_message(), "needs a mesh"));
+  assert_null(problem);
+  pcsim_tree_destroy(&tree);
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(one_problem_each), cmocka_unit_test(without_mesh)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_problem_each), cmocka_unit_test(without_mesh),
+                                     cmocka_unit_test(nothing_given)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before)
