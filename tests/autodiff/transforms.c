@@ -146,7 +146,8 @@ static void test_network_cotangents(void **state) {
   pcsim_program_destroy(&p);
 }
 
-/** Second derivatives along parameters: mean of y^2, Hessian times a direction, four ways. */
+/** Second derivatives along parameters: mean of y^2, Hessian times a direction by jvp of vjp, vjp of jvp, vjp
+ * of vjp and central differences. */
 static void test_hessian_vector(void **state) {
   (void)state;
   enum { POINTS = 5 };
@@ -156,12 +157,13 @@ static void test_hessian_vector(void **state) {
   pcsim_build_output(p, "loss", pcsim_build_mean(p, pcsim_build_binary(p, PCSIM_OP_MUL, y, y)));
   assert_ok(pcsim_program_keep(p, (const char *[]){"loss"}, 1));
   const char *wrt[] = {"W0", "W1"};
-  pcsim_program *g = NULL, *d = NULL, *over[2] = {NULL, NULL};
+  pcsim_program *g = NULL, *d = NULL, *over[3] = {NULL, NULL, NULL};
   assert_ok(pcsim_transform_vjp(p, wrt, 2, &g)); /* b_W0, b_W1 */
   assert_ok(pcsim_transform_jvp(p, wrt, 2, &d)); /* d_loss */
   assert_ok(pcsim_transform_jvp(g, wrt, 2, &over[0]));
   assert_ok(pcsim_program_keep(d, (const char *[]){"d_loss"}, 1));
   assert_ok(pcsim_transform_vjp(d, wrt, 2, &over[1]));
+  assert_ok(pcsim_transform_vjp(g, wrt, 2, &over[2])); /* b2_W0 from b2_b_W0 */
   double x[2 * POINTS], direction[2][8], one = 1, zero = 0, central[8];
   uint64_t seed = 5;
   for (int i = 0; i < 2 * POINTS; i++) x[i] = noise(&seed);
@@ -184,26 +186,29 @@ static void test_hessian_vector(void **state) {
           s ? (central[k] - interpret_output(&it, "b_W0")[k]) / (2 * h) : interpret_output(&it, "b_W0")[k];
     interpret_end(&it);
   }
-  double results[2][8];
-  for (int way = 0; way < 2; way++) {
+  double results[3][8];
+  for (int way = 0; way < 3; way++) {
     interpreter it;
     interpret_begin(&it, over[way]);
     interpret_points(&it, "points", POINTS);
     interpret_bind(&it, "x", x);
-    interpret_bind(&it, "d_W0", direction[0]);
-    interpret_bind(&it, "d_W1", direction[1]);
-    interpret_bind(&it, way ? "b_d_loss" : "b_loss", &one);
+    interpret_bind(&it, way == 2 ? "b2_b_W0" : "d_W0", direction[0]);
+    interpret_bind(&it, way == 2 ? "b2_b_W1" : "d_W1", direction[1]);
+    interpret_bind(&it, way == 1 ? "b_d_loss" : "b_loss", &one);
+    if (way == 2) interpret_bind(&it, "b2_loss", &zero);
     interpret_run(&it);
-    memcpy(results[way], interpret_output(&it, way ? "b_W0" : "d_b_W0"), sizeof results[way]);
+    const char *names[3] = {"d_b_W0", "b_W0", "b2_W0"};
+    memcpy(results[way], interpret_output(&it, names[way]), sizeof results[way]);
     interpret_end(&it);
   }
-  (void)zero;
   for (int k = 0; k < 8; k++) {
     assert_close(results[0][k], central[k], 1e-8);
     assert_close(results[0][k], results[1][k], 1e-14);
+    assert_close(results[0][k], results[2][k], 1e-14);
   }
   pcsim_program_destroy(&over[0]);
   pcsim_program_destroy(&over[1]);
+  pcsim_program_destroy(&over[2]);
   pcsim_program_destroy(&g);
   pcsim_program_destroy(&d);
   pcsim_program_destroy(&p);
