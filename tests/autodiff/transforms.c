@@ -214,6 +214,95 @@ static void test_hessian_vector(void **state) {
   pcsim_program_destroy(&p);
 }
 
+/** Matrices on no space: broadcast of one number, rows taken out, sums over rows and columns, products; each
+ * program's cotangents against tangents, and the same for its gradient program. */
+static pcsim_program *build_matrices(void) {
+  pcsim_program *p = NULL;
+  assert_ok(pcsim_program_create(&p));
+  const pcsim_value w = pcsim_build_parameter(p, "W", 3, 4), s = pcsim_build_parameter(p, "s", 1, 1);
+  const pcsim_value u = pcsim_build_parameter(p, "u", 4, 1),
+                    x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 3);
+  const pcsim_value squares = pcsim_build_binary(p, PCSIM_OP_MUL, s, pcsim_build_unary(p, PCSIM_OP_SIN, w));
+  const pcsim_value columns = pcsim_build_row_sum(p, pcsim_build_slice(p, squares, 1, 2)); /* 1 x 4 */
+  const pcsim_value y = pcsim_build_dense_transposed(p, w, pcsim_build_dense(p, squares, u, PCSIM_NO_VALUE));
+  const pcsim_value both = pcsim_build_binary(p, PCSIM_OP_MUL, graph_transpose(p, columns), y);
+  const pcsim_value outer =
+      pcsim_build_outer(p, pcsim_build_dense_transposed(p, w, x), x); /* 4 x 3, over points */
+  const pcsim_value product =
+      pcsim_build_dense(p, outer, pcsim_build_dense(p, w, u, PCSIM_NO_VALUE), PCSIM_NO_VALUE);
+  const pcsim_value mixed = pcsim_build_concat(p, (pcsim_value[]){both, s, product, u}, 4);
+  pcsim_build_output(p, "y", pcsim_build_row_sum(p, pcsim_build_binary(p, PCSIM_OP_MUL, mixed, mixed)));
+  assert_ok(pcsim_program_status(p));
+  return p;
+}
+
+static void bind_noise(interpreter *it, const pcsim_program *p, uint64_t seed, double (*store)[64]) {
+  interpret_begin(it, p);
+  interpret_points(it, "points", 5);
+  for (int i = 0; i < p->num_names; i++) {
+    /* Numbers that depend on the name: the same in every program. */
+    uint64_t state = seed;
+    for (const char *c = p->names[i]; *c; c++) state = state * 31 + (uint64_t)*c;
+    for (int k = 0; k < 64; k++) store[i][k] = noise(&state);
+    interpret_bind(it, p->names[i], store[i]);
+  }
+  interpret_run(it);
+}
+
+static void check_duality(const pcsim_program *p, const char *output) {
+  const char *wrt[] = {"W", "s", "u", "x"};
+  const int counts[] = {12, 1, 4, 15};
+  char name[64];
+  pcsim_program *tangent = NULL, *cotangent = NULL;
+  assert_ok(pcsim_transform_jvp(p, wrt, 4, &tangent));
+  assert_ok(pcsim_transform_vjp(p, wrt, 4, &cotangent));
+  static double a[64][64], b[64][64];
+  interpreter f, r;
+  bind_noise(&f, tangent, 1, a);
+  bind_noise(&r, cotangent, 1, b);
+  const node *out = graph_node(p, graph_find_output(p, output));
+  const int count = out->rows * out->columns;
+  double ahead = 0, backward = 0, size = 0;
+  snprintf(name, sizeof name, "d_%s", output);
+  const double *d = interpret_output(&f, name);
+  snprintf(name, sizeof name, !strcmp(output, "y") ? "b_%s" : "b2_%s", output);
+  for (int i = 0; i < cotangent->num_names; i++)
+    for (int k = 0; k < count && !strcmp(cotangent->names[i], name); k++) ahead += d[k] * b[i][k];
+  for (int i = 0; i < 4; i++) {
+    const double *bar;
+    snprintf(name, sizeof name, !strcmp(output, "y") ? "b_%s" : "b2_%s", wrt[i]);
+    bar = interpret_output(&r, name);
+    snprintf(name, sizeof name, "d_%s", wrt[i]);
+    for (int n = 0; n < tangent->num_names; n++)
+      for (int k = 0; k < counts[i] && !strcmp(tangent->names[n], name); k++) {
+        backward += a[n][k] * bar[k];
+        size += fabs(a[n][k] * bar[k]);
+      }
+  }
+  assert_true(size > 1e-3);
+  assert_close(ahead / size, backward / size, 1e-13);
+  interpret_end(&f);
+  interpret_end(&r);
+  pcsim_program_destroy(&tangent);
+  pcsim_program_destroy(&cotangent);
+}
+
+static void test_matrices(void **state) {
+  (void)state;
+  pcsim_program *p = build_matrices(), *g = NULL, *only = NULL;
+  const char *wrt[] = {"W", "s", "u", "x"}, *outputs[] = {"b_W", "b_s", "b_u", "b_x"};
+  check_duality(p, "y");
+  assert_ok(pcsim_transform_vjp(p, wrt, 4, &g));
+  for (int i = 0; i < 4; i++) {
+    assert_ok(pcsim_program_copy(g, &only));
+    assert_ok(pcsim_program_keep(only, (const char *[]){outputs[i]}, 1));
+    if (i < 3) check_duality(only, outputs[i]);
+    pcsim_program_destroy(&only);
+  }
+  pcsim_program_destroy(&g);
+  pcsim_program_destroy(&p);
+}
+
 /** Names of nested transforms that keep everything. */
 static void test_names(void **state) {
   (void)state;
@@ -656,7 +745,8 @@ int main(void) {
       cmocka_unit_test(test_hessian_vector),   cmocka_unit_test(test_names),
       cmocka_unit_test(test_linear_operators), cmocka_unit_test(test_sequence),
       cmocka_unit_test(test_sequence_nested),  cmocka_unit_test(test_partials),
-      cmocka_unit_test(test_operators),        cmocka_unit_test(test_estimator),
+      cmocka_unit_test(test_matrices),         cmocka_unit_test(test_operators),
+      cmocka_unit_test(test_estimator),
   };
   return interpret_balance(cmocka_run_group_tests_name("transforms", tests, NULL, NULL));
 }
