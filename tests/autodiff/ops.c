@@ -325,11 +325,37 @@ static void test_kinks(void **state) {
   }
 }
 
+/** Forward, the branch that where does not take stays out, infinite or not. */
+static void test_branch_not_taken(void **state) {
+  (void)state;
+  pcsim_program *p = NULL, *jet = NULL;
+  assert_ok(pcsim_program_create(&p));
+  const pcsim_value x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 1);
+  const pcsim_value zero = pcsim_build_constant(p, 0), positive = pcsim_build_binary(p, PCSIM_OP_LT, zero, x);
+  const pcsim_value in[3] = {positive, pcsim_build_unary(p, PCSIM_OP_SQRT, x), x};
+  pcsim_build_output(p, "y", pcsim_build_op(p, PCSIM_OP_WHERE, in, 3));
+  assert_ok(pcsim_transform_jet(p, "x", 3, 1, &jet));
+  interpreter it;
+  const double at = 0, one = 1;
+  interpret_begin(&it, jet);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "x", &at);
+  interpret_bind(&it, "v_0", &one);
+  interpret_run(&it);
+  assert_close(interpret_output(&it, "y_0_1")[0], 1, 0);
+  assert_close(interpret_output(&it, "y_0_2")[0], 0, 0);
+  assert_close(interpret_output(&it, "y_0_3")[0], 0, 0);
+  interpret_end(&it);
+  pcsim_program_destroy(&jet);
+  pcsim_program_destroy(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table_is_complete), cmocka_unit_test(test_orders),
       cmocka_unit_test(test_differences),       cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_constant_powers),   cmocka_unit_test(test_kinks),
+      cmocka_unit_test(test_branch_not_taken),
   };
   return interpret_balance(cmocka_run_group_tests_name("operators", tests, NULL, NULL));
 }
