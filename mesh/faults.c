@@ -144,11 +144,48 @@ static pcsim_status check_nodes(const pcsim_raw_mesh *raw, int64_t cell, const i
   return PCSIM_OK;
 }
 
+/* Two neighbouring nodes at one place, or a face without area: the cell has a volume, but no gradient and no
+ * flow can be had there. Lengths and areas are compared with the cell's. */
+static bool is_pinched(const pcsim_raw_mesh *raw, int64_t cell, double length, double least, char *text,
+                       size_t size) {
+  const pcsim_cell_shape *shape = &pcsim_cell_shapes[raw->cell_type[cell]];
+  const int32_t *nodes = raw->cell_nodes + raw->cell_start[cell];
+  char point[100];
+  for (int e = 0; e < shape->num_edges; e++) {
+    const int32_t a = nodes[shape->edge[e][0]], b = nodes[shape->edge[e][1]];
+    const int32_t pair[2] = {a, b};
+    if (cell_length(raw, pair, 2) > least * length) continue;
+    print_point(raw, raw->nodes + 3 * (int64_t)a, point, sizeof point);
+    snprintf(text, size, "its nodes %d and %d lie at the same place %s", a + 1, b + 1, point);
+    return true;
+  }
+  for (int f = 0; f < shape->num_faces && raw->dim == 3; f++) {
+    int32_t face[4];
+    double area[3], centre[3];
+    int n = pcsim_cell_face_nodes(raw->cell_type[cell], nodes, f, face);
+    pcsim_face_geometry(raw->nodes, face, n, area, centre);
+    if (sqrt(area[0] * area[0] + area[1] * area[1] + area[2] * area[2]) > least * length * length) continue;
+    print_point(raw, centre, point, sizeof point);
+    snprintf(text, size, "its face at %s has no area", point);
+    return true;
+  }
+  return false;
+}
+
+static pcsim_status report_pinched(const pcsim_raw_mesh *raw, int64_t count, int64_t first,
+                                   const char *reason) {
+  char text[200];
+  print_cell(raw, first, text, sizeof text);
+  PCSIM_FAIL(PCSIM_ERR_MESH, "%s is degenerate: %s; %lld such cell%s of %lld", text, reason, (long long)count,
+             plural(count), (long long)raw->num_cells);
+}
+
 pcsim_status pcsim_mesh_check_cells(const pcsim_raw_mesh *raw, double *centre) {
   /* Smallest volume over length^dim: round-off of the volume is near 1e-16, a wall layer of aspect 1e5
    * that is also a needle reaches 1e-10. */
   const double least = 1e-13;
-  int64_t bad = 0, first = -1;
+  int64_t bad = 0, first = -1, pinched = 0, first_pinched = -1;
+  char reason[2][200];
   double first_volume = 0, first_block = 0;
   for (int64_t c = 0; c < raw->num_cells; c++) {
     const int32_t *nodes = raw->cell_nodes + raw->cell_start[c];
@@ -157,14 +194,18 @@ pcsim_status pcsim_mesh_check_cells(const pcsim_raw_mesh *raw, double *centre) {
                    block = length * length * (raw->dim == 3 ? length : 1);
     PCSIM_TRY(check_nodes(raw, c, nodes, n));
     pcsim_cell_geometry(raw->nodes, raw->cell_type[c], nodes, &volume, centre + 3 * c);
-    if (volume > least * block) continue;
+    if (volume > least * block) {
+      if (!is_pinched(raw, c, length, least, reason[pinched > 0], sizeof *reason)) continue;
+      if (pinched++ == 0) first_pinched = c;
+      continue;
+    }
     if (bad++ == 0) {
       first = c;
       first_volume = volume;
       first_block = block;
     }
   }
-  if (bad == 0) return PCSIM_OK;
+  if (bad == 0) return pinched ? report_pinched(raw, pinched, first_pinched, reason[0]) : PCSIM_OK;
   char text[200];
   print_cell(raw, first, text, sizeof text);
   bool inverted = first_volume < -least * first_block;

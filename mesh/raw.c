@@ -124,7 +124,8 @@ pcsim_status pcsim_raw_mesh_check(const pcsim_raw_mesh *raw) {
   for (int64_t i = 0; i < raw->num_nodes; i++) {
     const double *x = raw->nodes + 3 * i;
     PCSIM_CHECK(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]), PCSIM_ERR_MESH,
-                "node %lld has the coordinates (%g, %g, %g)", (long long)i, x[0], x[1], x[2]);
+                "node %lld has the coordinates (%g, %g, %g); expected finite numbers", (long long)i + 1, x[0],
+                x[1], x[2]);
   }
   PCSIM_TRY(check_elements("cell", raw->dim, raw->num_cells, raw->cell_type, raw->cell_start, raw->cell_nodes,
                            raw->num_nodes, raw->cell_region, raw->num_regions));

@@ -257,6 +257,21 @@ static void note_counts(reading *r) {
     note(r, "%" PRId64 " boundary elements in no physical group were left out", r->facets.ungrouped);
 }
 
+static pcsim_status scale_nodes(const reading *r, double scale, pcsim_raw_mesh *m) {
+  for (int64_t i = 0; i < r->nodes.num; i++) {
+    const int32_t place = r->nodes.place[i], index = r->index[place];
+    const double *x = r->nodes.x + 3 * (int64_t)place;
+    for (int d = 0; d < 3 && index >= 0; d++) {
+      double *scaled = m->nodes + 3 * (int64_t)index + d;
+      *scaled *= scale;
+      PCSIM_CHECK(isfinite(*scaled), PCSIM_ERR_MESH,
+                  "node %" PRIu64 " has the coordinates (%g, %g, %g)%s; expected finite numbers",
+                  r->nodes.tag[i], x[0], x[1], x[2], isfinite(x[d]) ? ", too large for this scale" : "");
+    }
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status read_all(reading *r, const mesher_spec *spec, const char *path, pcsim_raw_mesh **raw) {
   double scale = 1;
   if (mesher_spec_text(spec, "scale")) PCSIM_TRY(mesher_spec_positive(spec, "scale", &scale));
@@ -265,10 +280,7 @@ static pcsim_status read_all(reading *r, const mesher_spec *spec, const char *pa
   PCSIM_TRY(number_nodes(r));
   note_counts(r);
   PCSIM_TRY(make_raw(r, raw));
-  for (int64_t i = 0; i < 3 * (*raw)->num_nodes; i++) {
-    PCSIM_CHECK(isfinite((*raw)->nodes[i]), PCSIM_ERR_MESH, "a node has a coordinate that is not a number");
-    (*raw)->nodes[i] *= scale;
-  }
+  PCSIM_TRY(scale_nodes(r, scale, *raw));
   if ((*raw)->dim == 2) PCSIM_TRY(flatten(r, *raw));
   PCSIM_TRY(apply_renames(spec, *raw));
   PCSIM_TRY(pcsim_strdup(r->notes, &(*raw)->notes));

@@ -109,7 +109,33 @@ static void degenerate_cells(void **state) {
   REFUSED(raw, "cell 1 (triangle at (0.5, 0))", "degenerate", "area is 0");
   raw = box(LATTICE_QUAD);
   raw->nodes[4] = NAN;
-  REFUSED(raw, "node 1 ", "nan");
+  REFUSED(raw, "node 2 ", "nan");
+}
+
+/* Node a of a cell goes to the place of its node b. */
+static void pinch(pcsim_raw_mesh *raw, int64_t cell, int a, int b) {
+  const int32_t *n = raw->cell_nodes + raw->cell_start[cell];
+  memcpy(raw->nodes + 3 * (int64_t)n[a], raw->nodes + 3 * (int64_t)n[b], 3 * sizeof *raw->nodes);
+}
+
+/* Cells with a volume, but a side without length or area. */
+static void pinched_cells(void **state) {
+  (void)state;
+  pcsim_raw_mesh *raw = lattice_make(&(lattice){LATTICE_QUAD, 1, 1, 0, 0, false});
+  pinch(raw, 0, 2, 3);
+  REFUSED(raw, "cell 1 (quad at (0.25, 0.5))", "degenerate", "nodes 4 and 3 lie at the same place (0, 1)",
+          "1 such cell of 1");
+  raw = lattice_make(&(lattice){LATTICE_HEXA, 1, 1, 1, 0, false});
+  pinch(raw, 0, 2, 3);
+  pinch(raw, 0, 6, 7);
+  REFUSED(raw, "cell 1 (hexahedron at (0.25, 0.5, 0.5))", "degenerate", "lie at the same place");
+  raw = lattice_make(&(lattice){LATTICE_HEXA, 1, 1, 1, 0, false}); /* the top folded to its diagonal */
+  const int32_t *n = raw->cell_nodes;
+  const double in = 0.5;
+  for (int i = 5; i < 8; i += 2)
+    for (int d = 0; d < 2; d++) raw->nodes[3 * (int64_t)n[i] + d] = in + (i == 5 ? 0.1 : -0.1);
+  REFUSED(raw, "cell 1 (hexahedron at (0.5, 0.5, 0.5))", "degenerate",
+          "its face at (0.5, 0.5, 1) has no area");
 }
 
 static bool keep_not_right(const pcsim_raw_mesh *raw, int64_t i) { return raw->facet_patch[i] != 1; }
@@ -249,11 +275,17 @@ static void nothing_leaks(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(inverted_cells),     cmocka_unit_test(degenerate_cells),
-      cmocka_unit_test(unnamed_boundary),   cmocka_unit_test(no_names_at_all),
-      cmocka_unit_test(unattached_cells),   cmocka_unit_test(the_smaller_part_is_named),
-      cmocka_unit_test(duplicate_cells),    cmocka_unit_test(facets_without_a_cell),
-      cmocka_unit_test(facets_given_twice), cmocka_unit_test(facets_inside),
+      cmocka_unit_test(inverted_cells),
+      cmocka_unit_test(degenerate_cells),
+      cmocka_unit_test(pinched_cells),
+      cmocka_unit_test(unnamed_boundary),
+      cmocka_unit_test(no_names_at_all),
+      cmocka_unit_test(unattached_cells),
+      cmocka_unit_test(the_smaller_part_is_named),
+      cmocka_unit_test(duplicate_cells),
+      cmocka_unit_test(facets_without_a_cell),
+      cmocka_unit_test(facets_given_twice),
+      cmocka_unit_test(facets_inside),
       cmocka_unit_test(nothing_leaks),
   };
   return cmocka_run_group_tests_name("mesh_faults", tests, NULL, NULL);

@@ -352,6 +352,13 @@ static void test_file_refused(void **state) {
   snprintf(text, sizeof text, whole, "0.5", 3);
   write_file(msh_path, text);
   refuse("{file: test_mesh_mesher.msh}", PCSIM_ERR_MESH, "plane z = const|0.5");
+  static const char *const odd[] = {"nan", "inf", "-inf"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(text, sizeof text, whole, odd[i], 3);
+    write_file(msh_path, text);
+    refuse("{file: test_mesh_mesher.msh}", PCSIM_ERR_MESH,
+           "node 3 has the coordinates (0, 1, |expected finite");
+  }
   snprintf(text, sizeof text, whole, "0", 3);
   write_file(msh_path, text);
   pcsim_raw_mesh *raw;

@@ -139,7 +139,7 @@ static void test_inconsistent(void **state) {
   refuse(m, "group 2 of 2");
   m->facet_patch[5] = 0;
   m->nodes[4] = NAN;
-  refuse(m, "node 1");
+  refuse(m, "node 2");
   m->nodes[4] = 0;
   m->dim = 4;
   refuse(m, "dimension 4");
