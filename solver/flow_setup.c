@@ -22,9 +22,9 @@ static pcsim_status pack_interior(flow *f) {
     const double sd = dot3(S, d);
     PCSIM_CHECK(
         sd > 0, PCSIM_ERR_MESH,
-        "the cells around (%.6g, %.6g, %.6g) lie on the wrong sides of their common face: the mesh is "
-        "too distorted there; improve it or remove the cell",
-        xf[0], xf[1], xf[2]);
+        "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
+        "too distorted there; improve it or remove a cell",
+        (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
     f->owner[k] = P, f->neighbour[k] = N;
     double *x = f->face + k * width, t = dot3(S, e) / sd;
     for (int i = 0; i < dim; i++) {
@@ -55,8 +55,8 @@ static pcsim_status pack_boundary(flow *f) {
     const double d[3] = {xf[0] - xp[0], xf[1] - xp[1], xf[2] - xp[2]}, sd = dot3(S, d);
     PCSIM_CHECK(
         sd > 0, PCSIM_ERR_MESH,
-        "the cell at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
-        xp[0], xp[1], xp[2]);
+        "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
+        (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
     f->wall_owner[k] = P, f->wall_kind[k] = p->kind[k];
     double *x = f->wall + k * width;
     for (int i = 0; i < dim; i++) {

@@ -114,6 +114,12 @@ pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_p
   pcsim_flow_solver *s = NULL;
   pcsim_status status;
   *out = NULL;
+  PCSIM_CHECK(mesh, PCSIM_ERR_ARG, "pcsim_flow_solver_create needs a mesh, found NULL");
+  PCSIM_CHECK(
+      problem, PCSIM_ERR_ARG,
+      "pcsim_flow_solver_create needs a flow problem, found NULL: pcsim_flow_problem_read makes none from "
+      "a case with problems; call pcsim_tree_status after it, which tells them");
+  PCSIM_CHECK(options, PCSIM_ERR_ARG, "pcsim_flow_solver_create needs options, found NULL");
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   s->mesh = mesh;
   s->options = *options;
