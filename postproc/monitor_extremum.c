@@ -29,6 +29,15 @@ typedef struct {
   double *sample; /* [num_points] */
 } extremum;
 
+/* Of a field alone; an expression may be of any unit. */
+static const char *unit_of(const pcsim_expr *of) {
+  static const char *const units[NUM_NAMES] = {"m/s", "m/s", "m/s", "Pa", "m", "m", "m"};
+  const pcsim_expr_node *root = pcsim_expr_root(of);
+  for (int i = 0; root->kind == PCSIM_EXPR_NAME && i < NUM_NAMES; ++i)
+    if (pcsim_expr_uses(of, i)) return units[i];
+  return "";
+}
+
 static pcsim_status read_extremum(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m) {
   static const char *const names[NUM_NAMES] = {"u", "v", "w", "p", "x", "y", "z"};
   double from[3], to[3], along[3], point[3];
@@ -55,8 +64,9 @@ static pcsim_status read_extremum(pcsim_tree *tree, pcsim_monitors *monitors, mo
     PCSIM_TRY(sampler_add(monitors->samples, point, along, pcsim_node_get(line, "from")));
   }
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof(double), &e->sample));
-  PCSIM_TRY(monitor_add_quantity(monitors, m, "", ".min"));
-  PCSIM_TRY(monitor_add_quantity(monitors, m, "", ".max"));
+  const char *unit = unit_of(e->of);
+  PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".min"));
+  PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".max"));
   PCSIM_TRY(monitor_add_quantity(monitors, m, "m", ".min.at"));
   return monitor_add_quantity(monitors, m, "m", ".max.at");
 }

@@ -151,7 +151,12 @@ static const pcsim_comparison *find_comparison(const pcsim_report *r, const char
   return NULL;
 }
 
-static void put_reference(text_buffer *t, const pcsim_comparison *c) {
+static void put_reference(text_buffer *t, const pcsim_report *r, const pcsim_comparison *c) {
+  for (int i = 0; i < r->num_curves; i++)
+    if (!strcmp(r->curves[i].name, c->quantity)) {
+      text_add(t, "largest deviation");
+      return;
+    }
   if (isfinite(c->low) || isfinite(c->high)) {
     put_number(t, c->low, 7);
     text_add(t, " to ");
@@ -190,8 +195,8 @@ static void put_unit(text_buffer *t, const char *unit) {
   }
 }
 
-static void put_value_row(text_buffer *t, const char *name, const char *unit, double value,
-                          const pcsim_comparison *c) {
+static void put_value_row(text_buffer *t, const pcsim_report *r, const char *name, const char *unit,
+                          double value, const pcsim_comparison *c) {
   text_add(t, "<tr><td>");
   text_add_html(t, name);
   text_add(t, "</td><td class=\"n\">");
@@ -204,7 +209,7 @@ static void put_value_row(text_buffer *t, const char *name, const char *unit, do
     return;
   }
   text_add(t, "<td class=\"n\">");
-  put_reference(t, c);
+  put_reference(t, r, c);
   text_add(t, "</td><td class=\"n\">");
   put_error(t, c);
   text_add(t, "</td><td class=\"n\">");
@@ -213,6 +218,12 @@ static void put_value_row(text_buffer *t, const char *name, const char *unit, do
            c->met ? "\xE2\x9C\x93 met" : "\xE2\x9C\x97 missed");
   text_add_html(t, c->source);
   text_add(t, "</td></tr>\n");
+}
+
+/* The mesh study has a table of its own. */
+static bool in_study(const pcsim_report *r, const char *name) {
+  return r->study && r->study->num_meshes > 0 &&
+         (!strncmp(name, "order.", 6) || !strncmp(name, "extrapolated.", 13));
 }
 
 /* Compared quantities first, in the order of the case. */
@@ -228,11 +239,11 @@ static void put_quantities(text_buffer *t, const pcsim_report *r) {
     const char *unit = "";
     for (int q = 0; q < r->num_quantities; q++)
       if (!strcmp(r->quantities[q].name, c->quantity)) unit = r->quantities[q].unit;
-    put_value_row(t, c->quantity, unit, c->value, c);
+    put_value_row(t, r, c->quantity, unit, c->value, c);
   }
   for (int q = 0; q < r->num_quantities; q++)
-    if (!find_comparison(r, r->quantities[q].name))
-      put_value_row(t, r->quantities[q].name, r->quantities[q].unit, r->quantities[q].value, NULL);
+    if (!find_comparison(r, r->quantities[q].name) && !in_study(r, r->quantities[q].name))
+      put_value_row(t, r, r->quantities[q].name, r->quantities[q].unit, r->quantities[q].value, NULL);
   text_add(t, "</tbody></table></div></section>\n");
 }
 
@@ -281,6 +292,8 @@ static pcsim_status put_pictures(text_buffer *t, const pcsim_report *r) {
   return PCSIM_OK;
 }
 
+bool pcsim_study_order_expected(double order) { return fabs(order - PCSIM_STUDY_FORMAL_ORDER) <= 0.3; }
+
 static void put_study(text_buffer *t, const pcsim_report *r, int *id) {
   const pcsim_study *s = r->study;
   if (!s || s->num_meshes == 0) return;
@@ -303,17 +316,20 @@ static void put_study(text_buffer *t, const pcsim_report *r, int *id) {
     }
     text_add(t, "<td class=\"n\">");
     put_number(t, s->order[q], 3);
+    if (isfinite(s->uncertainty[q]) && !pcsim_study_order_expected(s->order[q]))
+      text_add(t, "<br><small class=\"warn\">order outside the expected range</small>");
     text_add(t, "</td><td class=\"n\">");
     put_number(t, s->extrapolated[q], 8);
     text_add(t, "</td><td class=\"n\">");
     put_percent(t, s->uncertainty[q]);
     text_add(t, "</td></tr>\n");
   }
-  text_add(t, "</tbody></table></div>\n<p class=\"lead\">Order observed over the last three meshes, value "
-              "extrapolated to "
-              "size zero (Richardson), grid convergence index of the finest mesh. A dash: the values do not "
-              "approach a "
-              "limit from one side.</p>\n");
+  text_add(
+      t, "</tbody></table></div>\n<p class=\"lead\">Order observed over the last three meshes, value "
+         "extrapolated to size zero (Richardson), grid convergence index (GCI) of the finest mesh. For the "
+         "last two the order is limited to 0.5 to 2; the index has the safety factor 1.25 where the observed "
+         "order is within 0.3 of the formal one, 2, else 3 (Roache 1994; Oberkampf and Roy 2010). A dash: "
+         "the values do not approach a limit from one side.</p>\n");
   report_study_charts(t, r, id);
   text_add(t, "</section>\n");
 }

@@ -206,9 +206,12 @@ typedef struct pcsim_study {
   const char (*names)[96];  /**< [num_quantities] */
   const double *values;     /**< [num_meshes][num_quantities] */
   const double *order;      /**< [num_quantities] observed over the last three; NaN if not monotone */
-  const double *extrapolated; /**< [num_quantities] Richardson; NaN if not monotone */
+  const double *extrapolated; /**< [num_quantities] Richardson with the order limited to [0.5, 2]; NaN if not monotone */
   const double *uncertainty;  /**< [num_quantities] grid convergence index of the finest, relative */
 } pcsim_study;
+/** Formal order of the flow solver, and whether an observed order agrees with it (within 0.3). */
+#define PCSIM_STUDY_FORMAL_ORDER 2.0
+bool pcsim_study_order_expected(double order);
 /** summary.json: the shape of the design page plus `reason`, `linear_iterations`, `memory_bytes`,
  *  `solve_seconds`, `machine`, `units`, `curves`, `study` and `mesh`. NaN and infinities are null. Rank 0. */
 pcsim_status pcsim_summary_write(const pcsim_report *report, const char *path) PCSIM_NODISCARD;

@@ -23,7 +23,7 @@ static void check_markup(const char *html) {
     assert_true(*end == '>');
     char name[24];
     assert_int_equal(sscanf(s, s[1] == '/' ? "</%23[a-z0-9A-Z]" : "<%23[a-z0-9A-Z!]", name), 1);
-    static const char *const single[] = {"!doctype", "meta", "img"};
+    static const char *const single[] = {"!doctype", "meta", "img", "br"};
     bool alone = end[-1] == '/';
     for (size_t i = 0; i < sizeof single / sizeof *single; i++)
       alone = alone || !strcmp(name, single[i]) || name[0] == '!';
@@ -79,16 +79,21 @@ static void test_whole(void **state) {
   for (int i = 0; i < 3000; i++)
     assert_ok(pcsim_history_add(
         history, (const double[]){i, pow(0.99, i), pow(0.98, i), 0, 5 + 1e6 * pow(0.5, i), NAN}));
-  pcsim_quantity quantities[] = {{"forces.cd", 5, "1"}, {"drop", NAN, "m^2/s^-1"}, {"q", -1e-12, "a<b"}};
+  pcsim_quantity quantities[] = {{"forces.cd", 5, "1"},
+                                 {"drop", NAN, "m^2/s^-1"},
+                                 {"q", -1e-12, "a<b"},
+                                 {"order.unknown", 6, "1"},
+                                 {"extrapolated.unknown", 5, "1"}};
   snprintf(quantities[2].name, sizeof quantities[2].name, "%s", evil);
   pcsim_comparison comparisons[] = {{"forces.cd", 5, 5.01, 2e-3, 1e-2, NAN, NAN, false, true, ""},
-                                    {"drop", NAN, NAN, NAN, 0, 1, 2, false, false, "x"}};
+                                    {"drop", NAN, NAN, NAN, 0, 1, 2, false, false, "x"},
+                                    {"line", 0.1, 0, 0.02, 0.05, NAN, NAN, false, true, "y"}};
   snprintf(comparisons[0].source, sizeof comparisons[0].source, "%s", evil);
   double rows[] = {0, 0.5, 0, 1, 0.5, 0.5, 0.5, NAN, 1, 0.5, 1, 3}, reference[] = {0, 1, 1, 3.1};
   pcsim_curve curves[] = {{"line", 4, {"s", "x", "y", "u"}, 3, rows},
                           {"line:reference", 2, {"y", "u"}, 2, reference}};
   const int64_t cells[] = {100, 400, 1600};
-  const double sizes[] = {0.1, 0.05, 0.025}, values[] = {5.4, 5.1, 5.025}, order[] = {2}, limit[] = {5},
+  const double sizes[] = {0.1, 0.05, 0.025}, values[] = {5.4, 5.1, 5.025}, order[] = {6.2}, limit[] = {5},
                gci[] = {0.01};
   const char names[1][96] = {"unknown"};
   pcsim_study study = {3, 1, 2, cells, sizes, names, values, order, limit, gci};
@@ -109,9 +114,9 @@ static void test_whole(void **state) {
                          .residual = 1e-11,
                          .wall_seconds = 4000,
                          .quantities = quantities,
-                         .num_quantities = 3,
+                         .num_quantities = 5,
                          .comparisons = comparisons,
-                         .num_comparisons = 2,
+                         .num_comparisons = 3,
                          .curves = curves,
                          .num_curves = 2,
                          .history = history,
@@ -123,15 +128,19 @@ static void test_whole(void **state) {
   char *html = write_and_read(&report);
   assert_int_equal(count(html, "src=\"data:image/png;base64,iVBORw0KGgo"), 2);
   assert_int_equal(count(html, "&lt;script&gt;"), 9);
-  assert_int_equal(count(html, "\xE2\x9C\x93 met"), 1);
+  assert_int_equal(count(html, "\xE2\x9C\x93 met"), 2);
   assert_int_equal(count(html, "\xE2\x9C\x97 missed"), 1);
-  assert_non_null(strstr(html, "1 of 2 references met"));
+  assert_non_null(strstr(html, "2 of 3 references met"));
   assert_non_null(strstr(html, "m<sup>2</sup>/s<sup>-1</sup>"));
+  assert_int_equal(count(html, "largest deviation"), 1);
+  assert_int_equal(count(html, "order outside the expected range"), 1);
+  assert_null(strstr(html, "order.unknown")); /* in the table of the study */
+  assert_null(strstr(html, "extrapolated.unknown"));
   assert_non_null(strstr(html, "66 min 40 s"));
   /* residuals, forces.cd (drop has no value), line: u, the study */
   assert_int_equal(count(html, "<figure class=\"chart\">"), 4);
   assert_null(strstr(html, ">momentum.z<"));
-  assert_non_null(strstr(html, "slope 2"));
+  assert_non_null(strstr(html, "slope 6.2"));
   assert_null(strstr(html, "nan"));
   assert_null(strstr(html, "inf\""));
   assert_true(strlen(html) < 200000); /* 3000 rows are thinned out */
