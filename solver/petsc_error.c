@@ -17,11 +17,20 @@ static bool started_here;
 static PetscErrorCode keep_message(MPI_Comm comm, int line, const char *func, const char *file,
                                    PetscErrorCode code, PetscErrorType type, const char *message,
                                    void *context) {
-  (void)comm, (void)context;
+  (void)comm, (void)context, (void)line, (void)file;
   if (type == PETSC_ERROR_INITIAL)
-    snprintf(first_message, sizeof first_message, "%s (%s, %s:%d)", message ? message : "no text",
-             func ? func : "?", file ? file : "?", line);
+    snprintf(first_message, sizeof first_message, "%s (%s)", message ? message : "no text",
+             func ? func : "?");
   return code;
+}
+
+/* Addresses of manual pages, with the colon before them: they help nobody with a case. */
+static void drop_addresses(char *text) {
+  for (char *url; (url = strstr(text, "http"));) {
+    char *end = url + strcspn(url, " \n");
+    while (url > text && (url[-1] == ' ' || url[-1] == ':')) url--;
+    memmove(url, end, strlen(end) + 1);
+  }
 }
 
 void pcsim_petsc_begin(void) {
@@ -37,9 +46,13 @@ pcsim_status pcsim_petsc_end(int code, const char *file, int line, const char *f
   if (!code) return PCSIM_OK;
   if (inner != PCSIM_OK) return pcsim_error_frame(inner, file, line, func);
   const char *text = NULL;
+  char kind[256];
   (void)PetscErrorMessage(code, &text, NULL);
+  snprintf(kind, sizeof kind, "%s", text ? text : "error");
+  drop_addresses(kind);
+  drop_addresses(first_message);
   return pcsim_error_set(code == PETSC_ERR_MEM ? PCSIM_ERR_MEMORY : PCSIM_ERR_LIBRARY, file, line, func,
-                         "PETSc: %s: %s", text ? text : "error", first_message);
+                         "PETSc: %s: %s", kind, first_message);
 }
 
 pcsim_status pcsim_solver_start(MPI_Comm comm) {
