@@ -19,6 +19,7 @@ enum { CLI_DONE = 0, CLI_MISSED = 1, CLI_CALL = 2, CLI_NOT_CONVERGED = 3 };
 typedef struct {
   MPI_Comm comm;
   int rank, ranks;
+  bool piped;    /**< mpirun gives the ranks a terminal of its own: lines only, no progress line */
   int exit_code; /**< of a call that succeeded; a failing status has its own */
 } cli;
 
@@ -145,6 +146,8 @@ pcsim_status cli_session_mesh(cli_session *session, double factor, const char *p
                               const char *msh);
 /** Problem, monitors and references on the mesh. Collective. */
 pcsim_status cli_session_problem(cli_session *session);
+/** Unit of a quantity, "" if there is none of that name; borrowed until the next quantity is added. */
+const char *cli_unit(const pcsim_monitors *monitors, const char *quantity);
 /** The case with everything that the mesh has completed, file names made absolute; caller frees. Rank 0. */
 pcsim_status cli_session_text(const cli_session *session, char **text);
 /** Forget what belongs to the mesh (to go on with another), or everything. NULL-safe. */
@@ -167,6 +170,9 @@ typedef enum {
  *  run must have the same. Errors: ERR_CASE (may not be touched; case differs), ERR_IO. */
 pcsim_status cli_folder_prepare(const char *folder, const cli_folder_rules *rules, const char *text,
                                 cli_folder_state *state);
+/** A folder that the user named is made where its parent stands; only `runs` is made along with it. Rank 0.
+ *  Errors: ERR_IO. */
+pcsim_status cli_folder_parent(const char *folder);
 /** Default folder "runs/<case name>" of a case file; caller frees. */
 pcsim_status cli_folder_default(const char *case_path, char **folder);
 /** Write `text`, the case completed by now, as case.yaml; `first` is the completed text before there was a
@@ -215,6 +221,9 @@ pcsim_status cli_results_write(cli_session *session, const cli_outcome *outcome,
 pcsim_status cli_picture(const cli_session *session, const double *values, const double *gradient,
                          const pcsim_picture_options *options, const char *folder, const char *name,
                          pcsim_picture **picture);
+/** Window of a second picture of a mesh whose smallest cells cannot be told apart in the first. Returns its
+ *  caption, the same on every rank, or NULL if one picture shows enough. Collective. */
+const char *cli_zoom(const pcsim_mesh *mesh, double window[4]);
 /** Processor, cores and ranks of this machine in words. */
 void cli_machine(int ranks, char text[256]);
 

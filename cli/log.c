@@ -48,7 +48,7 @@ static void sink(void *context, pcsim_log_level level, const char *line) {
 
 void cli_log_start(const cli *c, cli_log_mode mode) {
   state.mode = mode;
-  state.terminal = isatty(STDOUT_FILENO) == 1;
+  state.terminal = !c->piped && isatty(STDOUT_FILENO) == 1;
   pcsim_log_set_sink(c->rank == 0 ? sink : NULL, NULL);
 }
 

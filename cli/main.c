@@ -17,6 +17,14 @@ static void one_thread_a_rank(char **argv) {
   if (changed) execv("/proc/self/exe", argv); /* where that fails, run with the threads */
 }
 
+/* Before MPI starts: it may set the same variables for a program that nobody started in parallel. */
+static bool under_launcher(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return true;
+  return false;
+}
+
 static pcsim_status dispatch(cli *c, int argc, char **argv) {
   size_t n;
   const cli_command *commands = cli_commands(&n);
@@ -38,11 +46,12 @@ static pcsim_status dispatch(cli *c, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   one_thread_a_rank(argv);
+  bool launched = under_launcher();
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
     fprintf(stderr, "pcsim: MPI does not start\n");
     return 4;
   }
-  cli c = {.comm = MPI_COMM_WORLD};
+  cli c = {.comm = MPI_COMM_WORLD, .piped = launched};
   MPI_Comm_rank(c.comm, &c.rank);
   MPI_Comm_size(c.comm, &c.ranks);
   cli_log_start(&c, CLI_LOG_QUIET);

@@ -16,6 +16,9 @@ for n in 2 4; do
   done
 done
 
+# mpiexec gives the ranks a terminal: no progress line all the same.
+tr -d '\n' <"$work/out" | grep -q $'[\r\033]' && fault "4 ranks: a progress line in the output"
+
 run timeout 100 "$mpiexec" -n 2 "$pcsim" run "$here/bad/misspelt-boundary.yaml" -o "$work/bad"
 expect_rc 2 "bad input on 2 ranks"
 [ "$(grep -c 'did you mean' <<<"$err")" = 1 ] || fault "bad input on 2 ranks: one line expected: $err"
