@@ -32,17 +32,42 @@ static void print_row(const char *folder, const pcsim_report *r) {
   }
 }
 
+/* Append the current message as a line of its own. */
+static pcsim_status keep_message(char **lines) {
+  const char *text = pcsim_error_message();
+  size_t used = *lines ? strlen(*lines) : 0, more = strlen(text);
+  char *longer = NULL;
+  PCSIM_TRY(pcsim_alloc(used + more + 2, 1, &longer));
+  snprintf(longer, used + more + 2, "%s%s%s", *lines ? *lines : "", used ? "\n" : "", text);
+  pcsim_free(lines);
+  *lines = longer;
+  pcsim_error_clear();
+  return PCSIM_OK;
+}
+
+/* A folder that cannot be shown does not keep the others from being shown. */
 static pcsim_status print_table(cli *c, const char *const *folders, int n) {
+  char *bad = NULL;
+  pcsim_status first = PCSIM_OK;
   if (c->rank == 0)
     printf("| case | cells | status | steps | wall s | quantity | value | reference | error | tolerance |\n"
            "|---|---|---|---|---|---|---|---|---|---|\n");
   for (int i = 0; i < n; i++) {
     pcsim_report *summary = NULL;
-    PCSIM_TRY(pcsim_status_agree(c->comm, cli_summary_read(folders[i], &summary)));
-    if (c->rank == 0) print_row(folders[i], summary);
+    pcsim_status status = pcsim_status_agree(c->comm, cli_summary_read(folders[i], &summary));
+    if (status == PCSIM_OK && c->rank == 0) print_row(folders[i], summary);
     pcsim_summary_free(&summary);
+    if (status == PCSIM_OK) continue;
+    if (first == PCSIM_OK) first = status;
+    pcsim_status kept = keep_message(&bad);
+    if (kept != PCSIM_OK) {
+      pcsim_free(&bad);
+      return kept;
+    }
   }
-  return PCSIM_OK;
+  if (first != PCSIM_OK) first = pcsim_error_set(first, __FILE__, __LINE__, __func__, "%s", bad);
+  pcsim_free(&bad);
+  return first;
 }
 
 /* ---------------------------------------------------------------- report */
