@@ -23,6 +23,25 @@ pcsim_status cli_folder_default(const char *case_path, char **folder) {
   return PCSIM_OK;
 }
 
+pcsim_status cli_folder_parent(const char *folder) {
+  struct stat info;
+  char *parent = NULL;
+  PCSIM_TRY(pcsim_strdup(folder, &parent));
+  size_t n = strlen(parent);
+  while (n > 1 && parent[n - 1] == '/') n--;
+  while (n > 0 && parent[n - 1] != '/') n--;
+  while (n > 1 && parent[n - 1] == '/') n--;
+  parent[n] = '\0';
+  bool there = n == 0 || !strcmp(parent, "runs") || stat(parent, &info) == 0;
+  pcsim_status status = PCSIM_OK;
+  if (!there)
+    status = pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,
+                             "%s: cannot be made, because there is no folder %s: %s", folder, parent,
+                             strerror(errno));
+  pcsim_free(&parent);
+  return status;
+}
+
 pcsim_status cli_folder_write_case(const char *folder, const char *first, const char *text) {
   char hash[65], *path = NULL, *whole = NULL;
   pcsim_status status = PCSIM_OK;
@@ -67,10 +86,10 @@ pcsim_status cli_folder_hash(const char *folder, char hash[65]) {
 
 /* A name that a run writes. Half-written files of a killed run start with a dot and end with .tmp. */
 static bool is_ours(const char *name) {
-  static const char *const whole[] = {"case.yaml",         "summary.json", "history.csv", "fields.hdf",
-                                      "fields.hdf.series", "surface.hdf",  "report.html", "checkpoint.h5",
-                                      "log.txt",           "mesh.raw",     "speed.png",   "pressure.png",
-                                      "mesh.png",          "mesh.raw.spec"};
+  static const char *const whole[] = {"case.yaml",         "summary.json",  "history.csv",  "fields.hdf",
+                                      "fields.hdf.series", "surface.hdf",   "report.html",  "checkpoint.h5",
+                                      "log.txt",           "mesh.raw",      "speed.png",    "pressure.png",
+                                      "mesh.png",          "mesh-zoom.png", "mesh.raw.spec"};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
     if (!strcmp(name, whole[i])) return true;
   size_t n = strlen(name);

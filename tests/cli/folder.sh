@@ -48,6 +48,24 @@ run "$pcsim" run "$case" -o "$dir" --resume
 expect_rc 0 "resume"
 expect_out "goes on from step" "resume"
 
+# Parents of the folder are not made, but for the default runs/.
+run "$pcsim" run "$case" -o "$work/nowhere/run"
+expect_rc 4 "no parent folder"
+expect_err "there is no folder $work/nowhere" "no parent folder"
+[ ! -e "$work/nowhere" ] || fault "no parent folder: it was made"
+run "$pcsim" mesh "$case" -o "$work/nowhere/mesh"
+expect_rc 4 "no parent folder for a mesh"
+run "$pcsim" run "$case" -o "$work/late/" --resume
+expect_rc 0 "resume of nothing"
+expect_out "starts from the beginning" "resume of nothing"
+
+# A table shows what can be shown.
+run "$pcsim" report --table "$work/nowhere" "$dir" "$work/absent"
+expect_rc 2 "table with bad folders"
+expect_out "| run |" "table with bad folders"
+expect_err "$work/nowhere" "table with bad folders"
+expect_err "$work/absent" "table with bad folders"
+
 # The default folder.
 (cd "$work" && run "$pcsim" run "$case" && [ -s runs/tiny/summary.json ]) || fault "no runs/tiny"
 
