@@ -107,8 +107,10 @@ static pcsim_status coarse_meshes(cli_session *s, const cli_part *finest, cli_st
 static void log_study(const pcsim_study *study) {
   for (int q = 0; q < study->num_quantities; q++) {
     if (isfinite(study->extrapolated[q]))
-      pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g, extrapolated %.10g, uncertainty %.2g %%",
-                study->names[q], study->order[q], study->extrapolated[q], 100 * study->uncertainty[q]);
+      pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g%s, extrapolated %.10g, uncertainty %.2g %%",
+                study->names[q], study->order[q],
+                pcsim_study_order_expected(study->order[q]) ? "" : " (outside the expected range)",
+                study->extrapolated[q], 100 * study->uncertainty[q]);
     else if (isfinite(study->order[q]))
       pcsim_log(PCSIM_LOG_INFO, "study: %-24s order %.3g", study->names[q], study->order[q]);
     else pcsim_log(PCSIM_LOG_INFO, "study: %-24s does not approach a limit monotonically", study->names[q]);
@@ -118,13 +120,15 @@ static void log_study(const pcsim_study *study) {
 /* Orders and extrapolated values become quantities of the finest run, so that references can name them. */
 static pcsim_status study_quantities(cli_session *s, const pcsim_study *study,
                                      const pcsim_flow_fields *fields) {
-  char name[128];
+  char name[128], unit[16];
   for (int q = 0; q < study->num_quantities; q++) {
+    snprintf(unit, sizeof unit, "%s",
+             cli_unit(s->monitors, study->names[q])); /* the quantities may move when one joins */
     snprintf(name, sizeof name, "order.%s", study->names[q]);
     PCSIM_TRY(pcsim_monitors_put(s->monitors, name, "1", study->order[q]));
     snprintf(name, sizeof name, "extrapolated.%s", study->names[q]);
     if (isfinite(study->extrapolated[q]))
-      PCSIM_TRY(pcsim_monitors_put(s->monitors, name, "", study->extrapolated[q]));
+      PCSIM_TRY(pcsim_monitors_put(s->monitors, name, unit, study->extrapolated[q]));
   }
   return s->references ? pcsim_references_compare(s->references, s->monitors, fields) : PCSIM_OK;
 }
@@ -191,7 +195,8 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
   PCSIM_GOTO(run->folder ? pcsim_strdup(run->folder, &folder) : cli_folder_default(run->case_path, &folder),
              status, done);
   for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';) folder[--n] = '\0';
-  if (c->rank == 0) status = cli_folder_prepare(folder, &run->rules, s->text, &state);
+  if (c->rank == 0 && run->folder) status = cli_folder_parent(folder);
+  if (c->rank == 0 && status == PCSIM_OK) status = cli_folder_prepare(folder, &run->rules, s->text, &state);
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   MPI_Bcast(&state, (int)sizeof state, MPI_BYTE, 0, c->comm);
   if (state == CLI_FOLDER_FINISHED) {
@@ -203,7 +208,7 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
   pcsim_log(PCSIM_LOG_INFO, "pcsim %s: %s, %d rank%s", PCSIM_VERSION, run->case_path, c->ranks,
             c->ranks > 1 ? "s" : "");
   if (run->rules.resume && state == CLI_FOLDER_FRESH)
-    pcsim_log(PCSIM_LOG_INFO, "nothing to resume; goes on from step 0");
+    pcsim_log(PCSIM_LOG_INFO, "nothing to resume in %s; the run starts from the beginning", folder);
   cli_signals_catch();
   PCSIM_GOTO(run_in(s, run, folder, state == CLI_FOLDER_UNFINISHED), status, done);
 done:

@@ -50,26 +50,20 @@ const size_t cli_num_study_keys = sizeof cli_study_keys / sizeof *cli_study_keys
 
 /* ------------------------------------------------------------- the case */
 
-/* Unknown keys among the known and the not yet available ones. */
+/* A case for a feature that is missing gets no other message: they would only name what it rightly leaves
+ * out.
+ */
 static void check_top(pcsim_tree *tree) {
-  pcsim_key keys[sizeof cli_case_keys / sizeof *cli_case_keys + NUM_UNAVAILABLE];
-  size_t n = 0;
   pcsim_node *root = pcsim_tree_root(tree);
-  bool asks_network = false;
-  for (; n < cli_num_case_keys; n++) keys[n] = cli_case_keys[n];
-  for (size_t i = 0; i < NUM_UNAVAILABLE; i++)
-    keys[n++] = (pcsim_key){unavailable[i], PCSIM_KEY_ANY, "", NULL, "", "", 0, 0};
+  bool refused = false;
   for (int64_t i = 0; i < pcsim_node_size(root); i++)
     for (size_t k = 0; k < NUM_UNAVAILABLE; k++)
       if (!strcmp(pcsim_node_key(root, i), unavailable[k])) {
         pcsim_tree_problem(tree, pcsim_node_key_node(root, i), "'%s' is not available in this version",
                            unavailable[k]);
-        asks_network = true;
+        refused = true;
       }
-  /* A case for a feature that is missing would only draw more messages for what it rightly leaves out. */
-  for (size_t i = 0; asks_network && i < n; i++)
-    if (!keys[i].fallback && strcmp(keys[i].name, "pcsim") != 0) keys[i].fallback = "";
-  pcsim_node_check(tree, root, keys, n, "the case");
+  if (!refused) pcsim_node_check(tree, root, cli_case_keys, cli_num_case_keys, "the case");
 }
 
 static void read_fields(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
@@ -202,16 +196,30 @@ static void log_mesh(const cli_session *s) {
             q->aspect_ratio.max);
 }
 
-/* What is wrong with a mesh is reported where the case asks for it: at its file, or at `mesh`. */
+/* Behind the place of `node` where a message begins with it already. */
+static const char *without_place(const pcsim_node *node, const char *line) {
+  char place[1200];
+  if (!node) return line;
+  int n = snprintf(place, sizeof place, "%s:%d:%d: ", pcsim_node_file(node), pcsim_node_line(node),
+                   pcsim_node_column(node));
+  bool fits = n > 0 && (size_t)n < sizeof place;
+  while (fits && !strncmp(line, place, (size_t)n)) line += n;
+  return line;
+}
+
+/* What is wrong with a mesh is reported where the case asks for it: at its file or shape, or at `mesh`. */
 static pcsim_status placed(cli_session *s, pcsim_status status) {
   if (status != PCSIM_ERR_MESH && status != PCSIM_ERR_CASE) return status;
   const pcsim_node *mesh = pcsim_node_get(pcsim_tree_root(s->tree), "mesh"),
                    *file = pcsim_node_get(mesh, "file");
+  if (!file) file = pcsim_node_get(mesh, "shape");
   char *message = NULL;
   PCSIM_TRY(pcsim_strdup(pcsim_error_message(), &message));
   for (const char *line = message; *line;) {
     size_t length = strcspn(line, "\n");
-    if (length) pcsim_tree_problem(s->tree, file ? file : mesh, "%.*s", (int)length, line);
+    const char *text = without_place(file, line);
+    if (length)
+      pcsim_tree_problem(s->tree, file ? file : mesh, "%.*s", (int)(length - (size_t)(text - line)), text);
     line += length + (line[length] == '\n');
   }
   pcsim_free(&message);
@@ -245,14 +253,25 @@ done:
   return status;
 }
 
+const char *cli_unit(const pcsim_monitors *monitors, const char *quantity) {
+  const pcsim_quantity *quantities;
+  int n = pcsim_monitors_quantities(monitors, &quantities);
+  for (int i = 0; i < n; i++)
+    if (!strcmp(quantities[i].name, quantity)) return quantities[i].unit;
+  return "";
+}
+
 /* What a study adds when its last mesh is done can be named under `reference:` from the start. */
 static pcsim_status announce_study(cli_session *s) {
   const pcsim_node *list = pcsim_node_get(pcsim_tree_root(s->tree), "reference");
   if (!s->study.count || !list || pcsim_node_get_kind(list) != PCSIM_NODE_MAPPING) return PCSIM_OK;
   for (int64_t i = 0; i < pcsim_node_size(list); i++) {
     const char *name = pcsim_node_key(list, i);
-    if (!strncmp(name, "order.", 6) || !strncmp(name, "extrapolated.", 13))
-      PCSIM_TRY(pcsim_monitors_put(s->monitors, name, "", NAN));
+    char unit[16] = "1";
+    if (!strncmp(name, "extrapolated.", 13))
+      snprintf(unit, sizeof unit, "%s", cli_unit(s->monitors, name + 13));
+    else if (strncmp(name, "order.", 6) != 0) continue;
+    PCSIM_TRY(pcsim_monitors_put(s->monitors, name, unit, NAN));
   }
   return PCSIM_OK;
 }

@@ -2,7 +2,13 @@
 /** @file study.c  Mesh studies: observed order, extrapolated value, grid convergence index.
  *
  *  Celik, Ghia, Roache, Freitas, Coleman, Raad: Procedure for estimation and reporting of uncertainty due to
- *  discretization in CFD applications, J. Fluids Eng. 130 (2008) 078001. Sizes are (volume/cells)^(1/dim). */
+ *  discretization in CFD applications, J. Fluids Eng. 130 (2008) 078001. Sizes are (volume/cells)^(1/dim).
+ *
+ *  The order observed over three meshes is itself uncertain: one above the formal order would make the
+ *  uncertainty far too small. It is therefore limited for the extrapolation and the index, whose safety
+ *  factor is 3 unless the observed order agrees with the formal one. Roache: Perspective: a method for
+ *  uniform reporting of grid refinement studies, J. Fluids Eng. 116 (1994) 405; Oberkampf, Roy: Verification
+ *  and Validation in Scientific Computing, Cambridge (2010), section 8.6.4. */
 #include "cli.h"
 
 #include <math.h>
@@ -84,9 +90,10 @@ static void finish_quantity(cli_study_table *t, int q) {
   double p = order_of_three(t->values[(n - 3) * m + q], middle, fine, r21, h[n - 3] / h[n - 2]);
   if (!isfinite(p) || p <= 0) return;
   t->order[q] = p;
-  t->extrapolated[q] = fine + (fine - middle) / (pow(r21, p) - 1);
-  /* Safety factor 1.25 for three meshes; relative to the finest value. */
-  t->uncertainty[q] = fine != 0 ? 1.25 * fabs((fine - middle) / fine) / (pow(r21, p) - 1) : NAN;
+  double correction = (fine - middle) / (pow(r21, fmin(fmax(p, 0.5), PCSIM_STUDY_FORMAL_ORDER)) - 1);
+  double safety = pcsim_study_order_expected(p) ? 1.25 : 3;
+  t->extrapolated[q] = fine + correction;
+  t->uncertainty[q] = fine != 0 ? safety * fabs(correction / fine) : NAN; /* relative to the finest value */
 }
 
 void cli_study_finish(cli_study_table *t, double volume, int dim) {
