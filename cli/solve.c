@@ -164,7 +164,13 @@ static pcsim_status load_checkpoint(march *m) {
     pcsim_log(PCSIM_LOG_INFO, "resume: no checkpoint yet; goes on from step 0");
     return PCSIM_OK;
   }
-  PCSIM_TRY(pcsim_checkpoint_read(m->s->mesh, m->checkpoint_path, &info, m->state));
+  pcsim_status status = pcsim_checkpoint_read(m->s->mesh, m->checkpoint_path, &info, m->state);
+  if (status == PCSIM_ERR_IO) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s", pcsim_error_message());
+    PCSIM_FAIL(PCSIM_ERR_IO, "%s; it cannot be resumed from, --force starts again", text);
+  }
+  PCSIM_TRY(status);
   PCSIM_CHECK(!strcmp(info.case_hash, m->s->hash), PCSIM_ERR_CASE,
               "%s is of another case or mesh and cannot be resumed; --force starts again",
               m->checkpoint_path);
@@ -196,6 +202,18 @@ static pcsim_status keep_history(march *m) {
   return pcsim_status_agree(m->s->c->comm, status);
 }
 
+/* What PETSc refuses of the case's options is reported at their key. */
+static pcsim_status at_petsc_key(cli_session *s, pcsim_status status) {
+  static const char key[] = "solve.linear.petsc: ";
+  const pcsim_node *solve = pcsim_node_get(pcsim_tree_root(s->tree), "solve"),
+                   *node = pcsim_node_get(pcsim_node_get(solve, "linear"), "petsc");
+  char text[1024];
+  snprintf(text, sizeof text, "%s", pcsim_error_message());
+  if (status != PCSIM_ERR_CASE || !node || strncmp(text, key, sizeof key - 1) != 0) return status;
+  pcsim_tree_problem(s->tree, node, "%s", text);
+  return pcsim_tree_status(s->tree);
+}
+
 static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   pcsim_flow_result *result = &m->outcome->result;
   m->written_at = pcsim_time_wall();
@@ -207,7 +225,7 @@ static pcsim_status go(march *m, pcsim_flow_fields *fields) {
               m->stop_signal, (long long)m->written);
     return PCSIM_OK;
   }
-  PCSIM_TRY(status);
+  PCSIM_TRY(at_petsc_key(m->s, status));
   PCSIM_TRY(keep_history(m));
   PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
@@ -245,7 +263,8 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
     status = cli_folder_write_case(part->folder, s->text, s->full_text);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
-  PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver), status, done);
+  status = pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver);
+  PCSIM_GOTO(at_petsc_key(s, status), status, done);
   status = pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (part->resume) PCSIM_GOTO(load_checkpoint(&m), status, done);

@@ -46,6 +46,31 @@ expect_err "absent.yaml" "missing case file"
 run "$pcsim" run "$here"
 expect_rc 4 "a folder for a case"
 
+# One place for each message, and the place of the key that asks.
+places() { [ "$(grep -o ':[0-9]*:[0-9]*: ' "$work/err" | wc -l)" = 1 ] || fault "$1: one place expected: $err"; }
+run "$pcsim" run "$here/tiny.yaml" --set "mesh.n=[100000000, 100000000]" -o "$work/run" --force
+expect_rc 2 "huge mesh"
+places "huge mesh"
+printf 'not a mesh\n' >"$work/nan.msh"
+sed "s|^mesh:.*|mesh: {file: $work/nan.msh}|" "$here/tiny.yaml" >"$work/nan.yaml"
+run "$pcsim" run "$work/nan.yaml" -o "$work/run" --force
+expect_rc 2 "mesh file that is none"
+places "mesh file that is none"
+expect_err "nan.yaml:5:" "mesh file that is none"
+
+# Options that PETSc refuses.
+run "$pcsim" run "$here/tiny.yaml" --set 'solve.linear={petsc: -pc_type bogus}' -o "$work/run" --force
+expect_rc 2 "wrong PETSc options"
+places "wrong PETSc options"
+expect_err "bogus" "wrong PETSc options"
+case "$err" in *http* | *.c:*) fault "wrong PETSc options: a place in PETSc: $err" ;; esac
+
+# Keys of later versions are no advice.
+sed 's/^monitors:/domains:/' "$here/tiny.yaml" >"$work/domains.yaml"
+run "$pcsim" check "$work/domains.yaml"
+expect_rc 2 "key of no version"
+case "$err" in *network* | *train* | *surrogate*) fault "key of no version: advises what is refused: $err" ;; esac
+
 # Wrong calls.
 run "$pcsim" rnu
 expect_rc 2 "wrong command"

@@ -67,4 +67,5 @@ printf 'x' | dd of="$work/run/checkpoint.h5" bs=1 seek=2000 conv=notrunc 2>/dev/
 run "$pcsim" run "${args[@]}" -o "$work/run" --resume
 expect_rc 4 "damaged checkpoint"
 expect_err "checkpoint.h5" "damaged checkpoint"
+expect_err "--force starts again" "damaged checkpoint"
 finish
