@@ -39,9 +39,11 @@ static void print_quality(const cli_session *s, double memory) {
   print_worst("aspect ratio", &q->aspect_ratio);
 }
 
-/* The folder given by -o, or the run folder of the case. It may hold a run: only mesh.png is written into it.
+/* The folder given by -o, or the run folder of the case. It may hold a run: only mesh.png and mesh-zoom.png
+ * are written into it.
  */
 static pcsim_status choose_folder(const char *wanted, const char *case_path, char **folder) {
+  if (wanted) PCSIM_TRY(cli_folder_parent(wanted));
   PCSIM_TRY(wanted ? pcsim_strdup(wanted, folder) : cli_folder_default(case_path, folder));
   return pcsim_folder_make(*folder);
 }
@@ -64,6 +66,14 @@ static pcsim_status make(cli_session *s, const char *path, const cli_list *sets,
   pcsim_picture_options options = {.title = "mesh", .width = 1600, .edges = true};
   PCSIM_GOTO(cli_picture(s, NULL, NULL, &options, folder ? folder : "", "mesh.png", &picture), status, done);
   if (c->rank == 0) printf("\npicture: %s/mesh.png\n", folder);
+  const char *caption = cli_zoom(s->mesh, options.window);
+  if (caption) {
+    pcsim_picture_destroy(&picture);
+    options.title = "mesh, smallest cells";
+    PCSIM_GOTO(cli_picture(s, NULL, NULL, &options, folder ? folder : "", "mesh-zoom.png", &picture), status,
+               done);
+    if (c->rank == 0) printf("picture: %s/mesh-zoom.png (%s)\n", folder, caption);
+  }
   if (c->rank == 0 && msh) printf("Gmsh file: %s\n", msh);
 done:
   pcsim_picture_destroy(&picture);

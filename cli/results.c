@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_PICTURES = 4 };
+enum { MAX_PICTURES = 5 };
 
 /* ------------------------------------------------------------ field files */
 
@@ -174,6 +174,10 @@ static pcsim_status make_pictures(const cli_session *s, const pcsim_flow_fields 
   options.title = "mesh";
   options.edges = true;
   PCSIM_GOTO(add_picture(s, a, NULL, NULL, &options, folder, "mesh.png", "Mesh"), status, done);
+  const char *caption = cli_zoom(s->mesh, options.window);
+  options.title = "mesh, smallest cells";
+  if (caption)
+    PCSIM_GOTO(add_picture(s, a, NULL, NULL, &options, folder, "mesh-zoom.png", caption), status, done);
 done:
   pcsim_free(&work);
   return status;

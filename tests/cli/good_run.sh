@@ -38,7 +38,7 @@ expect_rc 3 "one step"
 grep -q '"status": "not-converged"' "$work/short/summary.json" || fault "one step: status in summary.json"
 [ -s "$work/short/fields.hdf" ] || fault "one step: no fields kept"
 
-run "$pcsim" run "$here/tiny.yaml" -o "$work/diverged" --set boundaries.x-max.pressure=1e300
+run "$pcsim" run "$here/tiny.yaml" -o "$work/diverged" --set boundaries.x-max.pressure=1e99
 expect_rc 3 "divergence"
 expect_err "diverged: the " "divergence"
 expect_err " in cell " "divergence"
@@ -69,6 +69,11 @@ run "$pcsim" mesh "$here/tiny.yaml" -o "$work/mesh" --msh "$work/tiny.msh"
 expect_rc 0 "mesh"
 expect_out "non-orthogonality" "mesh"
 [ -s "$work/mesh/mesh.png" ] && [ -s "$work/tiny.msh" ] || fault "mesh: no picture or no Gmsh file"
+[ ! -e "$work/mesh/mesh-zoom.png" ] || fault "mesh: a second picture of a few cells"
+run "$pcsim" mesh "$here/tiny.yaml" -o "$work/fine" --set "mesh.n=[600, 150]"
+expect_rc 0 "mesh of many cells"
+expect_out "mesh-zoom.png (Mesh around its smallest cell)" "mesh of many cells"
+[ -s "$work/fine/mesh-zoom.png" ] || fault "mesh of many cells: no second picture"
 run "$pcsim" doctor
 expect_rc 0 "doctor"
 expect_out "PETSc" "doctor"
