@@ -151,7 +151,7 @@ SCALAR_1(op_ERF, erf(x))
 SCALAR_1(op_FLOOR, floor(x))
 SCALAR_2(op_HYPOT, hypot(x, y))
 SCALAR_1(op_GELU, 0.5 * x * erfc(-x * 0.70710678118654752440))
-UNARY(op_ABS, ((V)((M)x & ~(M)((V){0} - (real)0))))
+UNARY(op_ABS, ((V)((M)x & ~(M)(-(V){0}))))
 /* As op_value: a nan is the result, the first of two equal numbers, a signed zero of sign. */
 BINARY(op_MIN, SELECT((y < x) | (y != y), y, x))
 BINARY(op_MAX, SELECT((y > x) | (y != y), y, x))
