@@ -350,12 +350,53 @@ static void test_branch_not_taken(void **state) {
   pcsim_program_destroy(&p);
 }
 
+/** The executor on 40 points around those of the table, with each instruction set, in both precisions. */
+static void check_executor(const operator_line *line, const char *instructions, bool single) {
+  enum { COUNT = 40 };
+  const int n = op_num_inputs(line->op);
+  double x[COUNT * 3], out[COUNT];
+  for (int i = 0; i < COUNT; i++)
+    for (int j = 0; j < n; j++) {
+      const bool exact = line->op == PCSIM_OP_EQ || line->op == PCSIM_OP_AND || line->op == PCSIM_OP_OR ||
+                         line->op == PCSIM_OP_NOT || (line->op == PCSIM_OP_WHERE && j == 0);
+      const double shift = exact ? 0 : 0.3 * line->reach * (i / NUM_POINTS % 5 - 2) / 2;
+      x[i * n + j] = (float)(line->points[i % NUM_POINTS][j] + shift);
+    }
+  pcsim_program *p = build(line, x, false);
+  pcsim_executor *e = NULL;
+  const pcsim_executor_options options = {.single = single, .instructions = instructions};
+  if (pcsim_executor_create(p, &options, &e) != PCSIM_OK) { /* not on this processor */
+    pcsim_program_destroy(&p);
+    return;
+  }
+  assert_ok(pcsim_executor_points(e, "points", COUNT));
+  assert_ok(pcsim_executor_bind(e, "x", x));
+  assert_ok(pcsim_executor_bind_output(e, "y", out));
+  assert_ok(pcsim_executor_run(e, true));
+  for (int i = 0; i < COUNT; i++)
+    compare(line, single ? "single" : "double", out[i], op_value(line->op, x + i * n), single ? 0.1 : 0.01,
+            single ? 2e-5 : 1e-14);
+  pcsim_executor_destroy(&e);
+  pcsim_program_destroy(&p);
+}
+
+static void test_executor(void **state) {
+  (void)state;
+  const char *sets[] = {"portable", "avx2", "avx512"};
+  for (int single = 0; single < 2; single++) {
+    worst = 0;
+    for (int i = 0; i < NUM_LINES; i++)
+      for (int s = 0; s < 3; s++) check_executor(&lines[i], sets[s], single);
+    print_message("executor, %s: worst %.1e (%s)\n", single ? "single" : "double", worst, worst_at);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table_is_complete), cmocka_unit_test(test_orders),
       cmocka_unit_test(test_differences),       cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_constant_powers),   cmocka_unit_test(test_kinks),
-      cmocka_unit_test(test_branch_not_taken),
+      cmocka_unit_test(test_branch_not_taken),  cmocka_unit_test(test_executor),
   };
   return interpret_balance(cmocka_run_group_tests_name("operators", tests, NULL, NULL));
 }
