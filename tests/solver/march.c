@@ -122,7 +122,7 @@ static void diverged(void **state) {
   const size_t before = pcsim_memory_used();
   /* overflow at the start, in the middle of the upper half */
   snprintf(text, sizeof text,
-           "%sinitial: {velocity: [\"where((x-0.5)^2 + (y-0.7)^2 < 0.03, 1e200, 0)\", 0], pressure: 1}\n",
+           "%sinitial: {velocity: [\"where((x-0.5)^2 + (y-0.7)^2 < 0.03, 1e99, 0)\", 0], pressure: 1}\n",
            channel_2d);
   march_run r = march_begin(MPI_COMM_WORLD, &triangles, text);
   march_go(&r, PCSIM_OUTCOME_DIVERGED);
