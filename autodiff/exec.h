@@ -147,7 +147,10 @@ struct pcsim_executor {
   bound_map *maps;       /**< [maps] */
   double **uniform; /**< [nodes] values on no space [rows][columns], padded to whole vectors; else NULL */
   double *uniform_block; /**< owned memory of all of them */
-  double **stores;       /**< [stores][points][rows] */
+  double *block;         /**< of pcsim_executor_jacobian, with its room */
+  int64_t block_room;
+  int64_t *block_row; /**< [accumulators of the largest stage] */
+  double **stores;    /**< [stores][points][rows] */
   int64_t *store_room;
 };
 
@@ -156,10 +159,19 @@ struct exec_device {
   const char *name, *help;
   pcsim_status (*create)(pcsim_executor *executor);
   pcsim_status (*run)(pcsim_executor *executor, bool check);
+  /** Terms of the sums over points first .. first + n - 1 of stage `stage`: the sum at accumulator k goes to
+   * the rows from row[k] of block [rows][stride], row[k] < 0: nowhere; stride is a multiple of the tile. */
+  pcsim_status (*terms)(pcsim_executor *executor, int stage, int64_t first, int64_t n, const int64_t *row,
+                        double *block, int64_t stride);
+  /** Lower triangle of c [rows][rows] += a a^T, a [rows][stride] with n numbers a row. */
+  pcsim_status (*gram)(pcsim_executor *executor, int64_t rows, int64_t n, const double *a, int64_t stride,
+                       double *c);
   void (*destroy)(pcsim_executor *executor);
 };
 extern const exec_device exec_cpu;
 
+/** Everything that a run reads is bound; parameters and inputs on no space are taken over. */
+pcsim_status exec_prepare(pcsim_executor *x) PCSIM_NODISCARD;
 /** Compute the values on no space of one level. */
 pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) PCSIM_NODISCARD;
 /** "value 12 (mul)" */

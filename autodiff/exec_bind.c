@@ -97,6 +97,8 @@ void pcsim_executor_destroy(pcsim_executor **executor) {
   pcsim_free(&x->inputs);
   pcsim_free(&x->outputs);
   pcsim_free(&x->maps);
+  pcsim_free(&x->block);
+  pcsim_free(&x->block_row);
   pcsim_free(&x->stores);
   pcsim_free(&x->store_room);
   pcsim_free(&x->uniform);
@@ -252,12 +254,16 @@ static pcsim_status grow_stores(pcsim_executor *x) {
   return PCSIM_OK;
 }
 
+pcsim_status exec_prepare(pcsim_executor *x) {
+  PCSIM_TRY(check_bound(x));
+  PCSIM_TRY(exec_maps_prepare(x));
+  return grow_stores(x);
+}
+
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) {
   pcsim_executor *x = executor;
   const pcsim_program *g = x->plan.program;
-  PCSIM_TRY(check_bound(x));
-  PCSIM_TRY(exec_maps_prepare(x));
-  PCSIM_TRY(grow_stores(x));
+  PCSIM_TRY(exec_prepare(x));
   PCSIM_TRY(x->device->run(x, check));
   for (int i = 0; i < g->num_outputs; i++) {
     const pcsim_value v = g->outputs[i].value;

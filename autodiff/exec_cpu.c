@@ -40,7 +40,14 @@ typedef struct {
   pcsim_executor *x;
   const stage *s;
   bool check;
-  int64_t points, tiles, chunk_tiles;
+  int64_t begin, points, tiles, chunk_tiles; /**< first point, end, ... */
+  const int64_t *row; /**< NULL: terms are summed; else where each sum's terms go in `block` */
+  double *block;
+  int64_t stride;
+  /* The symmetric product that runs. */
+  int64_t gram_rows, gram_length;
+  const double *gram_of;
+  double *gram;
   int chunks;
   atomic_int next;
 } cpu;
@@ -213,7 +220,31 @@ static void clear_end(const pass *t, int row, int rows) {
     memset((char *)row_at(t, row + r) + keep, 0, t->row_bytes - keep);
 }
 
+/** The terms of a sum, point by point. */
+static void run_terms(const pass *t, const instruction *step) {
+  const cpu *c = t->c;
+  if (c->row[step->out] < 0) return;
+  const int *list = t->x->plan.list + step->first;
+  const int per = step->kind == DO_SUM ? 1 : 2;
+  double *out = c->block + c->row[step->out] * c->stride + (t->first - c->begin);
+  for (int i = 0; i < step->count; i++) {
+    clear_end(t, list[per * i], step->rows);
+    t->d->out[i] = row_at(t, list[per * i]);
+    if (per == 1) continue;
+    clear_end(t, list[2 * i + 1], step->columns);
+    t->d->in[i] = row_at(t, list[2 * i + 1]);
+  }
+  const void *const *y = (const void *const *)t->d->out;
+  if (per == 1) t->x->kernels->sum_points(step->rows, step->count, y, t->tile, out, c->stride);
+  else
+    t->x->kernels->outer_points(step->rows, step->columns, step->count, y, t->d->in, t->tile, out, c->stride);
+}
+
 static void run_sums(const pass *t, const instruction *step) {
+  if (t->c->row) {
+    run_terms(t, step);
+    return;
+  }
   const int *list = t->x->plan.list + step->first;
   double *sums = t->sums + step->out;
   if (step->kind == DO_SUM) {
@@ -330,8 +361,8 @@ static void run_step(const pass *t, const instruction *step) {
 static void run_chunk(cpu *c, int chunk, desk *d) {
   const pcsim_executor *x = c->x;
   const stage *s = c->s;
-  double *sums = s->accumulators ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
-  for (int i = 0; i < s->accumulators; i++) sums[i] = 0;
+  double *sums = s->accumulators && !c->row ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
+  for (int i = 0; sums && i < s->accumulators; i++) sums[i] = 0;
   pass t = {.c = c,
             .x = x,
             .d = d,
@@ -342,7 +373,7 @@ static void run_chunk(cpu *c, int chunk, desk *d) {
   int64_t end = (chunk + 1) * c->chunk_tiles;
   if (end > c->tiles) end = c->tiles;
   for (int64_t i = chunk * c->chunk_tiles; i < end; i++) {
-    t.first = i * t.tile;
+    t.first = c->begin + i * t.tile;
     t.n = c->points - t.first < t.tile ? (int)(c->points - t.first) : t.tile;
     for (int j = 0; j < s->count; j++) run_step(&t, &x->plan.instructions[s->first + j]);
     if (t.fault && t.fault->found) return;
@@ -395,17 +426,24 @@ static pcsim_status report(const cpu *c) {
   return PCSIM_OK;
 }
 
-static pcsim_status run_stage(cpu *c, int number) {
-  const plan *p = &c->x->plan;
-  const stage *s = c->s = &p->stages[number];
+/** One pass over points begin .. end - 1. */
+static void run_pass(cpu *c, const stage *s, int64_t begin, int64_t end) {
+  c->s = s;
   prepare_stage(c, s);
-  c->points = c->x->points[s->space];
-  c->tiles = (c->points + p->tile - 1) / p->tile;
+  c->begin = begin;
+  c->points = end;
+  c->tiles = (end - begin + c->x->plan.tile - 1) / c->x->plan.tile;
   c->chunk_tiles = (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
   c->chunks = c->tiles ? (int)((c->tiles + c->chunk_tiles - 1) / c->chunk_tiles) : 0;
   atomic_store(&c->next, 0);
   memset(c->faults, 0, sizeof c->faults);
   if (c->chunks) pool_run(c->pool, run_chunks, c);
+}
+
+static pcsim_status run_stage(cpu *c, int number) {
+  const plan *p = &c->x->plan;
+  const stage *s = &p->stages[number];
+  run_pass(c, s, 0, c->x->points[s->space]);
   if (c->check) PCSIM_TRY(report(c));
   combine(c, s);
   for (int i = 0; i < p->num_reductions; i++) {
@@ -413,6 +451,46 @@ static pcsim_status run_stage(cpu *c, int number) {
     if (r->stage == number)
       memcpy(c->x->uniform[r->node], c->partial + r->offset, (size_t)r->count * sizeof(double));
   }
+  return PCSIM_OK;
+}
+
+static pcsim_status cpu_terms(pcsim_executor *x, int number, int64_t first, int64_t n, const int64_t *row,
+                              double *block, int64_t stride) {
+  cpu *c = x->device_data;
+  c->check = false;
+  c->row = row;
+  c->block = block;
+  c->stride = stride;
+  run_pass(c, &x->plan.stages[number], first, first + n);
+  c->row = NULL;
+  return PCSIM_OK;
+}
+
+enum { GRAM_ROWS = 48 };
+
+/** Rows by groups, the longest first; each number is made by one thread. */
+static void run_gram(void *context, int thread) {
+  cpu *c = context;
+  (void)thread;
+  const int groups = (int)((c->gram_rows + GRAM_ROWS - 1) / GRAM_ROWS);
+  int i;
+  while ((i = atomic_fetch_add(&c->next, 1)) < groups) {
+    const int64_t first = (int64_t)(groups - 1 - i) * GRAM_ROWS;
+    const int64_t end = first + GRAM_ROWS < c->gram_rows ? first + GRAM_ROWS : c->gram_rows;
+    c->x->kernels_double->gram(first, end, c->gram_length, c->gram_of, c->stride, c->gram, c->gram_rows);
+  }
+}
+
+static pcsim_status cpu_gram(pcsim_executor *x, int64_t rows, int64_t n, const double *a, int64_t stride,
+                             double *out) {
+  cpu *c = x->device_data;
+  c->gram_rows = rows;
+  c->gram_length = n;
+  c->gram_of = a;
+  c->stride = stride;
+  c->gram = out;
+  atomic_store(&c->next, 0);
+  pool_run(c->pool, run_gram, c);
   return PCSIM_OK;
 }
 
@@ -432,5 +510,7 @@ const exec_device exec_cpu = {
     .help = "vector units of this processor, a few threads",
     .create = cpu_create,
     .run = cpu_run,
+    .terms = cpu_terms,
+    .gram = cpu_gram,
     .destroy = cpu_destroy,
 };

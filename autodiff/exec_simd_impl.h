@@ -341,9 +341,11 @@ static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, 
   }
 #define OUTER_ADD(r)                                                                                         \
   if (r < rows) NAME(add_sums)(p##r, q##r, s##r, t##r, columns, sum + r * (size_t)stride);
-/** Rows first_y .. of y against columns first_x .. of x; what is past the end repeats the last. */
-static void NAME(outer_block)(int first_y, int rows, int first_x, int columns, int count,
-                              const void *const *y, const void *const *x, int tile, double *sum, int stride) {
+/** Rows first_y .. of y against columns first_x .. of x, `length` points of each [row][tile]; what is past
+ * the end repeats the last. */
+static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int columns, int count,
+                              const void *const *y, const void *const *x, int64_t tile, int64_t length,
+                              double *sum, int64_t stride) {
   size_t row[OUTER_ROWS], column[4];
   for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1));
   for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
@@ -353,7 +355,7 @@ static void NAME(outer_block)(int first_y, int rows, int first_x, int columns, i
     const real *base = x[i];
     const V *x0 = (const V *)(base + column[0]), *x1 = (const V *)(base + column[1]);
     const V *x2 = (const V *)(base + column[2]), *x3 = (const V *)(base + column[3]);
-    for (int v = 0; v < tile / LANES; v++) {
+    for (int64_t v = 0; v < length / LANES; v++) {
       const V a = x0[v], b = x1[v], c = x2[v], d = x3[v];
       EACH_OUTER(OUTER_STEP)
     }
@@ -369,10 +371,92 @@ static void NAME(outer)(int m, int n, int count, const void *const *y, const voi
   for (int first = 0; first < n; first += block) {
     const int end = n - first < block ? n : first + block;
     for (int r = 0; r < m; r += OUTER_ROWS)
-      for (int j = first; j < end; j += 4) NAME(outer_block)
-    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile,
-     sum + (size_t)r * (size_t)n + (size_t)j, n);
+      for (int j = first; j < end; j += 4)
+        NAME(outer_block)
+        (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile, tile,
+         sum + (size_t)r * (size_t)n + (size_t)j, n);
   }
+}
+
+/** Blocks on the diagonal go through a buffer: what is above it stays as it is. */
+static void NAME(gram_block)(int64_t r, int rows, int64_t j, int columns, int64_t n, const void *const *a,
+                             int64_t stride, double *c, int64_t c_stride) {
+  if (j + columns - 1 <= r) {
+    NAME(outer_block)(r, rows, j, columns, 1, a, a, stride, n, c + r * c_stride + j, c_stride);
+    return;
+  }
+  double buffer[OUTER_ROWS * 4] = {0};
+  NAME(outer_block)(r, rows, j, columns, 1, a, a, stride, n, buffer, 4);
+  for (int i = 0; i < rows; i++)
+    for (int k = 0; k < columns && j + k <= r + i; k++) c[(r + i) * c_stride + j + k] += buffer[4 * i + k];
+}
+
+static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int64_t stride, double *c,
+                       int64_t c_stride) {
+  /* Rows that stay in the first cache while those of the outer range pass from the second. */
+  int64_t near = 16384 / (n * (int64_t)sizeof(real)) / 4 * 4;
+  if (near < 4) near = 4;
+  for (int64_t block = 0; block < end; block += near)
+    for (int64_t r = first; r < end; r += OUTER_ROWS) {
+      const int rows = end - r < OUTER_ROWS ? (int)(end - r) : OUTER_ROWS;
+      const int64_t last = r + rows < block + near ? r + rows : block + near;
+      for (int64_t j = block; j < last; j += 4)
+        NAME(gram_block)(r, rows, j, last - j < 4 ? (int)(last - j) : 4, n, &a, stride, c, c_stride);
+    }
+}
+
+/* Point by point: nothing is summed over points. */
+#define POINT_DECLARE(r) V p##r = {0}, q##r = {0}, s##r = {0}, t##r = {0};
+#define POINT_STEP(r)                                                                                        \
+  {                                                                                                          \
+    const V w = ((const V *)((const real *)y[i] + row[r]))[v];                                               \
+    p##r += w * a, q##r += w * b, s##r += w * c, t##r += w * d;                                              \
+  }
+#define POINT_STORE(r)                                                                                       \
+  if (r < rows) {                                                                                            \
+    double *at = out + r * (int64_t)n * stride + v * LANES;                                                  \
+    NAME(put)(p##r, at);                                                                                     \
+    if (columns > 1) NAME(put)(q##r, at + stride);                                                           \
+    if (columns > 2) NAME(put)(s##r, at + 2 * stride);                                                       \
+    if (columns > 3) NAME(put)(t##r, at + 3 * stride);                                                       \
+  }
+static inline __attribute__((always_inline)) void NAME(put)(V a, double *out) {
+  for (int i = 0; i < LANES; i++) out[i] = (double)a[i];
+}
+static void NAME(point_block)(int first_y, int rows, int first_x, int columns, int n, int count,
+                              const void *const *y, const void *const *x, int tile, double *out,
+                              int64_t stride) {
+  size_t row[OUTER_ROWS], column[4];
+  for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1)) * (size_t)tile;
+  for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
+  for (int v = 0; v < tile / LANES; v++) {
+    EACH_OUTER(POINT_DECLARE)
+    for (int i = 0; i < count; i++) {
+      const real *base = x[i];
+      const V a = ((const V *)(base + column[0]))[v], b = ((const V *)(base + column[1]))[v];
+      const V c = ((const V *)(base + column[2]))[v], d = ((const V *)(base + column[3]))[v];
+      EACH_OUTER(POINT_STEP)
+    }
+    EACH_OUTER(POINT_STORE)
+  }
+}
+
+static void NAME(outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
+                               double *out, int64_t stride) {
+  for (int r = 0; r < m; r += OUTER_ROWS)
+    for (int j = 0; j < n; j += 4)
+      NAME(point_block)
+      (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, n - j < 4 ? n - j : 4, n, count, y, x, tile,
+       out + ((int64_t)r * n + j) * stride, stride);
+}
+
+static void NAME(sum_points)(int m, int count, const void *const *a, int tile, double *out, int64_t stride) {
+  for (int r = 0; r < m; r++)
+    for (int v = 0; v < tile / LANES; v++) {
+      V s = {0};
+      for (int i = 0; i < count; i++) s += ((const V *)((const real *)a[i] + (size_t)r * (size_t)tile))[v];
+      NAME(put)(s, out + r * stride + v * LANES);
+    }
 }
 
 static void NAME(sum)(int m, const void *a, int tile, double *sum) {
@@ -450,6 +534,9 @@ const exec_kernels TABLE = {
     .pack = NAME(pack),
     .gemm = NAME(gemm),
     .outer = NAME(outer),
+    .gram = NAME(gram),
+    .outer_points = NAME(outer_points),
+    .sum_points = NAME(sum_points),
     .sum = NAME(sum),
     .row_sum = NAME(row_sum),
     .load = NAME(load),
@@ -486,6 +573,9 @@ const exec_kernels TABLE = {
 #undef ROW_DECLARE
 #undef ROW_STEP
 #undef ROW_STORE
+#undef POINT_DECLARE
+#undef POINT_STEP
+#undef POINT_STORE
 #undef OUTER_DECLARE
 #undef OUTER_ROW
 #undef OUTER_STEP

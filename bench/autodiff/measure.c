@@ -11,11 +11,16 @@
 enum { MAX_POINTS = 8192 };
 static int num_points = MAX_POINTS;
 
+typedef enum { RUN, JACOBIAN, GRAM } mode;
 typedef struct {
   const char *kind;
+  mode mode;
   pcsim_status (*create)(int width, pcsim_program **program);
 } figure;
-static const figure figures[] = {{"jet", network_jet}, {"gradient", network_gradient}};
+static const figure figures[] = {{"jet", RUN, network_jet},
+                                 {"gradient", RUN, network_gradient},
+                                 {"jacobian", JACOBIAN, network_jacobian},
+                                 {"jtj", GRAM, network_jacobian}};
 static const int widths[] = {20, 40, 64, 128};
 
 static void stop(const char *what) {
@@ -36,18 +41,39 @@ static void bind_all(const pcsim_program *p, pcsim_executor *x, double *data) {
   struct {
     const char *name;
     const double *data;
-  } inputs[] = {{"x", data}, {"v_0", along[0]}, {"v_1", along[1]}, {"f", data}, {"b_loss", ones}};
+  } inputs[] = {{"x", data}, {"v_0", along[0]}, {"v_1", along[1]},
+                {"f", data}, {"b_loss", ones},  {"b_r", ones}};
   if (pcsim_executor_points(x, "points", num_points) != PCSIM_OK) stop("points");
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
     if (pcsim_executor_bind(x, inputs[i].name, inputs[i].data) != PCSIM_OK) pcsim_error_clear();
 }
 
-/** Time of a run: of the processor for one thread, so that other programs do not count; of the clock for
- * more. */
-static double seconds(pcsim_executor *x, int threads) {
+enum { BLOCK = 256 };
+
+static void make_block(pcsim_executor *x, int first, const double **block, int64_t *rows, int64_t *stride) {
+  static const char *const outputs[] = {"b_w0", "b_b0", "b_w1", "b_b1", "b_w2",
+                                        "b_b2", "b_w3", "b_b3", "b_w4", "b_b4"};
+  if (pcsim_executor_jacobian(x, first, BLOCK, outputs, 10, block, rows, stride) != PCSIM_OK)
+    stop("jacobian");
+}
+
+/** Time of a run, of all blocks of the Jacobian or of the symmetric product of one: of the processor for one
+ * thread, so that other programs do not count; of the clock for more. */
+static double seconds(pcsim_executor *x, mode m, int threads, double *product) {
+  const double *block = NULL;
+  int64_t rows = 0, stride = 0;
+  if (m == GRAM) make_block(x, 0, &block, &rows, &stride);
   const double before = threads > 1 ? now() : pcsim_time_cpu();
-  if (pcsim_executor_run(x, false) != PCSIM_OK) stop("run");
+  for (int first = 0; m == JACOBIAN && first < num_points; first += BLOCK)
+    make_block(x, first, &block, &rows, &stride);
+  if (m == GRAM && pcsim_executor_gram(x, rows, block, stride, product) != PCSIM_OK) stop("gram");
+  if (m == RUN && pcsim_executor_run(x, false) != PCSIM_OK) stop("run");
   return (threads > 1 ? now() : pcsim_time_cpu()) - before;
+}
+
+/** Numbers of all parameters. */
+static double count_parameters(int width) {
+  return (HIDDEN_LAYERS - 1.0) * width * (width + 1) + 3.0 * width + width + 1;
 }
 
 static void measure(const figure *f, int width, bool single, int threads, int tile, double budget) {
@@ -59,16 +85,20 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
                             &x) != PCSIM_OK)
     stop(f->kind);
   bind_all(p, x, data);
-  seconds(x, threads);
-  const double operations = pcsim_program_count(p).operations * num_points;
+  const double parameters = count_parameters(width);
+  double *product = f->mode == GRAM ? calloc((size_t)(parameters * parameters), sizeof *product) : NULL;
+  seconds(x, f->mode, threads, product);
+  double operations = pcsim_program_count(p).operations * num_points;
+  if (f->mode == GRAM) operations = parameters * (parameters + 1) * BLOCK;
   double best = 1e30, peak = 0, begin = now();
   int repeats = 0;
   /* By turns, so that both see the same machine; the best of each. */
   do {
     const double rate = peak_operations(single, threads);
     if (rate > peak) peak = rate;
-    for (int i = 0; i < 3 * MAX_POINTS / num_points; i++) {
-      const double t = seconds(x, threads);
+    const int runs = f->mode == GRAM ? 1 : 3 * MAX_POINTS / num_points;
+    for (int i = 0; i < runs; i++) {
+      const double t = seconds(x, f->mode, threads, product);
       if (t < best) best = t;
     }
     repeats++;
@@ -81,6 +111,7 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
          f->kind, width, single ? "single" : "double", suffix, operations / best / peak,
          operations / best * 1e-9, peak * 1e-9, best / num_points * 1e9, operations / num_points);
   fflush(stdout);
+  free(product);
   pcsim_executor_destroy(&x);
   pcsim_program_destroy(&p);
 }
@@ -100,6 +131,8 @@ int main(int argc, char **argv) {
           char name[64];
           snprintf(name, sizeof name, "%s w%d %s %d", figures[k].kind, widths[w],
                    single ? "single" : "double", threads);
+          if (figures[k].mode == GRAM && (single || widths[w] > 40))
+            continue; /* P^2 numbers; always in double */
           if (strstr(name, only)) measure(&figures[k], widths[w], single, threads, tile, budget);
         }
   return 0;

@@ -46,8 +46,8 @@ pcsim_status network_jet(int width, pcsim_program **program) {
   return status;
 }
 
-/** The residual's loss in place of the outputs. */
-static pcsim_status add_loss(pcsim_program *p) {
+/** The residual, or the mean of its square, in place of the outputs. */
+static pcsim_status add_residual(pcsim_program *p, bool loss) {
   const pcsim_value u = graph_find_output(p, "u"), xx = graph_find_output(p, "u_0_2"),
                     yy = graph_find_output(p, "u_1_2");
   pcsim_value sum = pcsim_build_binary(p, PCSIM_OP_ADD, xx, yy);
@@ -56,11 +56,12 @@ static pcsim_status add_loss(pcsim_program *p) {
   r = pcsim_build_binary(p, PCSIM_OP_SUB, r, pcsim_build_input(p, "f", 0, 1));
   for (int i = 0; i < p->num_outputs; i++) pcsim_free(&p->outputs[i].name);
   p->num_outputs = 0;
-  pcsim_build_output(p, "loss", pcsim_build_mean(p, pcsim_build_binary(p, PCSIM_OP_MUL, r, r)));
+  if (loss) pcsim_build_output(p, "loss", pcsim_build_mean(p, pcsim_build_binary(p, PCSIM_OP_MUL, r, r)));
+  else pcsim_build_output(p, "r", r);
   return pcsim_program_status(p);
 }
 
-pcsim_status network_gradient(int width, pcsim_program **program) {
+static pcsim_status network_reverse(int width, bool loss, pcsim_program **program) {
   char names[2 * HIDDEN_LAYERS + 2][8];
   const char *wrt[2 * HIDDEN_LAYERS + 2];
   for (int i = 0; i < 2 * HIDDEN_LAYERS + 2; i++) {
@@ -69,9 +70,16 @@ pcsim_status network_gradient(int width, pcsim_program **program) {
   }
   pcsim_program *jet = NULL;
   PCSIM_TRY(network_jet(width, &jet));
-  pcsim_status status = add_loss(jet);
+  pcsim_status status = add_residual(jet, loss);
   if (status == PCSIM_OK) status = pcsim_transform_vjp(jet, wrt, 2 * HIDDEN_LAYERS + 2, program);
   pcsim_program_destroy(&jet);
   if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
   return status;
+}
+
+pcsim_status network_gradient(int width, pcsim_program **program) {
+  return network_reverse(width, true, program);
+}
+pcsim_status network_jacobian(int width, pcsim_program **program) {
+  return network_reverse(width, false, program);
 }

@@ -14,5 +14,7 @@ pcsim_status network_create(int width, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status network_jet(int width, pcsim_program **program) PCSIM_NODISCARD;
 /** Gradient "b_w0", ... of the mean of (u_xx + u_yy + sin(u) - f)^2; f is an input. */
 pcsim_status network_gradient(int width, pcsim_program **program) PCSIM_NODISCARD;
+/** Reverse of the residual alone, seed "b_r": for its Jacobian. */
+pcsim_status network_jacobian(int width, pcsim_program **program) PCSIM_NODISCARD;
 
 #endif

@@ -239,6 +239,18 @@ pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *na
 /** Run all stages. The result does not depend on the number of threads. `check` true: the first value that
  *  is not finite is an error that names the operator and the point. */
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) PCSIM_NODISCARD;
+/** Terms of outputs that are sums over points, for points first .. first + n - 1: with the program of
+ *  pcsim_transform_vjp of a residual and its seed "b_OUT" 1 at every point, the terms of the outputs "b_NAME" are the
+ *  rows of the residual's Jacobian. `*block` [*rows][*stride], the outputs' numbers one after the other, each with its
+ *  points; zeros past point n. Borrowed until the next call. The outputs must come out of the first pass over one
+ *  space. Errors: ERR_ARG. */
+pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, int64_t first, int64_t n, const char *const *outputs,
+                                     int num_outputs, const double **block, int64_t *rows,
+                                     int64_t *stride) PCSIM_NODISCARD;
+/** Lower triangle of c [rows][rows] += block block^T, on the executor's threads; block [rows][stride] aligned to 64
+ *  bytes, stride a multiple of 8. The result does not depend on the number of threads. */
+pcsim_status pcsim_executor_gram(pcsim_executor *executor, int64_t rows, const double *block, int64_t stride,
+                                 double *c) PCSIM_NODISCARD;
 
 /* --------------------------------------------------------------------- files */
 

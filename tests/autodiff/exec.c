@@ -323,6 +323,108 @@ static void test_maps(void **unused) {
   pcsim_program_destroy(&p);
 }
 
+/* -------------------------------------------------------------------- jacobian */
+
+/** Reverse of a two-layer residual with second derivatives left out: seed "b_r", gradients of five
+ * parameters. */
+static pcsim_program *reverse_program(void) {
+  pcsim_space space;
+  pcsim_program *p = new_program(&space), *reverse = NULL;
+  pcsim_value x = pcsim_build_input(p, "x", space, 3);
+  pcsim_value w = pcsim_build_parameter(p, "w", 7, 3), b = pcsim_build_parameter(p, "b", 7, 1),
+              v = pcsim_build_parameter(p, "v", 1, 7), c = pcsim_build_parameter(p, "c", 1, 1);
+  pcsim_value h = pcsim_build_unary(p, PCSIM_OP_TANH, pcsim_build_dense(p, w, x, b));
+  pcsim_value twice = pcsim_build_dense(p, v, pcsim_build_binary(p, PCSIM_OP_MUL, h, h), PCSIM_NO_VALUE);
+  pcsim_build_output(p, "r", pcsim_build_binary(p, PCSIM_OP_ADD, pcsim_build_dense(p, v, h, c), twice));
+  const char *const wrt[] = {"w", "b", "v", "c"};
+  assert_ok(pcsim_transform_vjp(p, wrt, 4, &reverse));
+  pcsim_program_destroy(&p);
+  return reverse;
+}
+
+enum { JACOBIAN_POINTS = 150, JACOBIAN_ROWS = 21 + 7 + 7 + 1 };
+static const char *const jacobian_outputs[] = {"b_b", "b_w", "b_c", "b_v"};
+
+/** Row by row through the interpreter: the gradient with the seed at one point. */
+static void expected_jacobian(setting *s, double *expected) {
+  double seed[JACOBIAN_POINTS];
+  interpret_bind(&s->it, "b_r", seed);
+  for (int i = 0; i < JACOBIAN_POINTS; i++) {
+    for (int j = 0; j < JACOBIAN_POINTS; j++) seed[j] = i == j;
+    interpret_run(&s->it);
+    double *at = expected + i;
+    for (int k = 0; k < 4; k++) {
+      const node *n = &s->p->nodes[graph_find_output(s->p, jacobian_outputs[k])];
+      for (int j = 0; j < n->rows * n->columns; j++, at += JACOBIAN_POINTS)
+        *at = interpret_output(&s->it, jacobian_outputs[k])[j];
+    }
+  }
+}
+
+static pcsim_executor *bind_jacobian(const setting *s, const pcsim_executor_options *options,
+                                     const double *ones) {
+  pcsim_executor *x = NULL;
+  assert_ok(pcsim_executor_create(s->p, options, &x));
+  assert_ok(pcsim_executor_points(x, "points", JACOBIAN_POINTS));
+  for (int i = 0; i < s->p->num_names; i++) assert_ok(pcsim_executor_bind(x, s->p->names[i], s->data[i]));
+  assert_ok(pcsim_executor_bind(x, "b_r", ones));
+  return x;
+}
+
+/** J^T J from blocks of `block` points, compared with `expected` [parameter][point]; caller frees. */
+static double *blocked_product(pcsim_executor *x, int64_t block, const double *expected, double tolerance) {
+  double *c = calloc((size_t)JACOBIAN_ROWS * JACOBIAN_ROWS, sizeof *c);
+  for (int64_t first = 0; first < JACOBIAN_POINTS; first += block) {
+    const int64_t n = JACOBIAN_POINTS - first < block ? JACOBIAN_POINTS - first : block;
+    const double *j = NULL;
+    int64_t rows = 0, stride = 0;
+    assert_ok(pcsim_executor_jacobian(x, first, n, jacobian_outputs, 4, &j, &rows, &stride));
+    assert_int_equal(rows, JACOBIAN_ROWS);
+    for (int64_t r = 0; r < rows; r++)
+      for (int64_t i = 0; i < stride; i++)
+        assert_close(j[r * stride + i], i < n ? expected[r * JACOBIAN_POINTS + first + i] : 0, tolerance);
+    assert_ok(pcsim_executor_gram(x, rows, j, stride, c));
+  }
+  for (int r = 0; r < JACOBIAN_ROWS; r++)
+    for (int q = 0; q < JACOBIAN_ROWS; q++) {
+      double sum = 0;
+      for (int i = 0; i < JACOBIAN_POINTS && q <= r; i++)
+        sum += expected[r * JACOBIAN_POINTS + i] * expected[q * JACOBIAN_POINTS + i];
+      assert_close(c[r * JACOBIAN_ROWS + q], sum, JACOBIAN_POINTS * tolerance);
+    }
+  return c;
+}
+
+static void test_jacobian(void **unused) {
+  (void)unused;
+  pcsim_program *p = reverse_program();
+  setting s;
+  begin(&s, p, (int64_t[]){JACOBIAN_POINTS});
+  double *expected = malloc(sizeof *expected * JACOBIAN_ROWS * JACOBIAN_POINTS), ones[JACOBIAN_POINTS];
+  for (int i = 0; i < JACOBIAN_POINTS; i++) ones[i] = 1;
+  expected_jacobian(&s, expected);
+  const size_t held = pcsim_memory_used();
+  for (size_t k = 0; k < sizeof instruction_sets / sizeof *instruction_sets; k++)
+    for (int single = 0; single < 2 && supported(instruction_sets[k], p); single++)
+      for (int64_t block = 40; block <= JACOBIAN_POINTS; block += 110) {
+        double *c[2];
+        for (int threads = 1; threads < 3; threads++) {
+          const pcsim_executor_options options = {
+              .threads = threads, .single = single, .tile = 16, .instructions = instruction_sets[k]};
+          pcsim_executor *x = bind_jacobian(&s, &options, ones);
+          c[threads - 1] = blocked_product(x, block, expected, single ? 1e-5 : 1e-13);
+          pcsim_executor_destroy(&x);
+        }
+        assert_memory_equal(c[0], c[1], sizeof *c[0] * JACOBIAN_ROWS * JACOBIAN_ROWS);
+        free(c[0]);
+        free(c[1]);
+      }
+  assert_int_equal(pcsim_memory_used(), held);
+  free(expected);
+  end(&s);
+  pcsim_program_destroy(&p);
+}
+
 /* --------------------------------------------------------------------- messages */
 
 static void expect_message(pcsim_status status, pcsim_status expected, const char *part) {
@@ -418,6 +520,7 @@ static int run_all(void) {
       cmocka_unit_test(test_every_operator), cmocka_unit_test(test_every_kind),
       cmocka_unit_test(test_channels),       cmocka_unit_test(test_maps),
       cmocka_unit_test(test_bindings),       cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_jacobian),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
