@@ -394,7 +394,7 @@ static void NAME(gram_block)(int64_t r, int rows, int64_t j, int columns, int64_
 static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int64_t stride, double *c,
                        int64_t c_stride) {
   /* Rows that stay in the first cache while those of the outer range pass from the second. */
-  int64_t near = 16384 / (n * (int64_t)sizeof(real)) / 4 * 4;
+  int64_t near = 20480 / (n * (int64_t)sizeof(real)) / 4 * 4;
   if (near < 4) near = 4;
   for (int64_t block = 0; block < end; block += near)
     for (int64_t r = first; r < end; r += OUTER_ROWS) {

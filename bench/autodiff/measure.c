@@ -48,24 +48,27 @@ static void bind_all(const pcsim_program *p, pcsim_executor *x, double *data) {
     if (pcsim_executor_bind(x, inputs[i].name, inputs[i].data) != PCSIM_OK) pcsim_error_clear();
 }
 
-enum { BLOCK = 256 };
+enum { GRAM_BLOCK = 288 };
+/** Points a block of the Jacobian: it stays in the caches up to width 64. */
+static int block_points(mode m, int width) { return m == GRAM ? GRAM_BLOCK : width > 64 ? 24 : 48; }
 
-static void make_block(pcsim_executor *x, int first, const double **block, int64_t *rows, int64_t *stride) {
+static void make_block(pcsim_executor *x, int first, int n, const double **block, int64_t *rows,
+                       int64_t *stride) {
   static const char *const outputs[] = {"b_w0", "b_b0", "b_w1", "b_b1", "b_w2",
                                         "b_b2", "b_w3", "b_b3", "b_w4", "b_b4"};
-  if (pcsim_executor_jacobian(x, first, BLOCK, outputs, 10, block, rows, stride) != PCSIM_OK)
-    stop("jacobian");
+  if (pcsim_executor_jacobian(x, first, n, outputs, 10, block, rows, stride) != PCSIM_OK) stop("jacobian");
 }
 
 /** Time of a run, of all blocks of the Jacobian or of the symmetric product of one: of the processor for one
  * thread, so that other programs do not count; of the clock for more. */
-static double seconds(pcsim_executor *x, mode m, int threads, double *product) {
+static double seconds(pcsim_executor *x, mode m, int width, int threads, double *product) {
   const double *block = NULL;
   int64_t rows = 0, stride = 0;
-  if (m == GRAM) make_block(x, 0, &block, &rows, &stride);
+  const int n = block_points(m, width);
+  if (m == GRAM) make_block(x, 0, n, &block, &rows, &stride);
   const double before = threads > 1 ? now() : pcsim_time_cpu();
-  for (int first = 0; m == JACOBIAN && first < num_points; first += BLOCK)
-    make_block(x, first, &block, &rows, &stride);
+  for (int first = 0; m == JACOBIAN && first < num_points; first += n)
+    make_block(x, first, num_points - first < n ? num_points - first : n, &block, &rows, &stride);
   if (m == GRAM && pcsim_executor_gram(x, rows, block, stride, product) != PCSIM_OK) stop("gram");
   if (m == RUN && pcsim_executor_run(x, false) != PCSIM_OK) stop("run");
   return (threads > 1 ? now() : pcsim_time_cpu()) - before;
@@ -87,9 +90,9 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
   bind_all(p, x, data);
   const double parameters = count_parameters(width);
   double *product = f->mode == GRAM ? calloc((size_t)(parameters * parameters), sizeof *product) : NULL;
-  seconds(x, f->mode, threads, product);
+  seconds(x, f->mode, width, threads, product);
   double operations = pcsim_program_count(p).operations * num_points;
-  if (f->mode == GRAM) operations = parameters * (parameters + 1) * BLOCK;
+  if (f->mode == GRAM) operations = parameters * (parameters + 1) * GRAM_BLOCK;
   double best = 1e30, peak = 0, begin = now();
   int repeats = 0;
   /* By turns, so that both see the same machine; the best of each. */
@@ -98,7 +101,7 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
     if (rate > peak) peak = rate;
     const int runs = f->mode == GRAM ? 1 : 3 * MAX_POINTS / num_points;
     for (int i = 0; i < runs; i++) {
-      const double t = seconds(x, f->mode, threads, product);
+      const double t = seconds(x, f->mode, width, threads, product);
       if (t < best) best = t;
     }
     repeats++;

@@ -152,7 +152,9 @@ static void check_all(pcsim_program *p, const int64_t *points) {
         pcsim_executor_options options = {
             .threads = 1, .single = single, .tile = tile, .instructions = instruction_sets[k]};
         double *one = execute(&s, &options);
-        compare(&s, one, single ? 2e-4 : 1e-12, instruction_sets[k]);
+        char what[32];
+        snprintf(what, sizeof what, "%s %s", instruction_sets[k], single ? "single" : "double");
+        compare(&s, one, single ? 2e-4 : 1e-12, what);
         options.threads = 2;
         double *two = execute(&s, &options);
         assert_memory_equal(one, two, total_bytes(&s));
@@ -287,6 +289,67 @@ static void test_channels(void **unused) {
       check_all(p, (int64_t[]){1000});
       pcsim_program_destroy(&p);
     }
+}
+
+/** Random chains of sums, differences and products, which the planner takes together in every way it knows.
+ */
+static void test_chains(void **unused) {
+  (void)unused;
+  for (int trial = 0; trial < 30; trial++) {
+    pcsim_space space;
+    pcsim_program *p = new_program(&space);
+    enum { LENGTH = 60 };
+    pcsim_value v[LENGTH] = {pcsim_build_input(p, "a", space, 3), pcsim_build_input(p, "b", space, 1),
+                             pcsim_build_parameter(p, "c", 3, 1), pcsim_build_constant(p, -0.5)};
+    for (int i = 4; i < LENGTH; i++) {
+      /* Mostly of the latest values, so that many are used once. */
+      const pcsim_op op =
+          (const pcsim_op[]){PCSIM_OP_MUL, PCSIM_OP_MUL, PCSIM_OP_ADD, PCSIM_OP_SUB}[(int)(draw() * 4)];
+      const int back = i < 6 ? i : 6, x = i - 1 - (int)(draw() * back), y = i - 1 - (int)(draw() * back);
+      v[i] = pcsim_build_binary(p, op, v[x], v[y]);
+      /* Products of products grow: held between -1 and 1, where single precision can follow. */
+      if (i % 4 == 0) v[i] = pcsim_build_unary(p, PCSIM_OP_TANH, v[i]);
+    }
+    pcsim_build_output(p, "last", v[LENGTH - 1]);
+    pcsim_build_output(p, "middle", v[LENGTH / 2]);
+    pcsim_build_output(p, "sum",
+                       pcsim_build_sum(p, pcsim_build_binary(p, PCSIM_OP_ADD, v[LENGTH - 2], v[0])));
+    check_all(p, (int64_t[]){65});
+    pcsim_program_destroy(&p);
+  }
+}
+
+/** The gradient of a second-order residual of a network: what the transforms make of it. */
+static void test_gradient(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space), *jet = NULL, *reverse = NULL;
+  pcsim_value h = pcsim_build_input(p, "x", space, 2);
+  for (int layer = 0; layer < 4; layer++) {
+    const int in = layer ? 9 : 2, out = layer < 3 ? 9 : 1;
+    char w[8], b[8];
+    snprintf(w, sizeof w, "w%d", layer);
+    snprintf(b, sizeof b, "b%d", layer);
+    h = pcsim_build_dense(p, pcsim_build_parameter(p, w, out, in), h, pcsim_build_parameter(p, b, out, 1));
+    if (layer < 3) h = pcsim_build_unary(p, layer ? PCSIM_OP_TANH : PCSIM_OP_SIN, h);
+  }
+  pcsim_build_output(p, "u", h);
+  assert_ok(pcsim_transform_jet(p, "x", 2, 2, &jet));
+  pcsim_value r =
+      pcsim_build_binary(jet, PCSIM_OP_ADD, graph_find_output(jet, "u_0_2"), graph_find_output(jet, "u_1_2"));
+  r = pcsim_build_binary(jet, PCSIM_OP_MUL, r, graph_find_output(jet, "u"));
+  pcsim_build_output(jet, "loss", pcsim_build_mean(jet, pcsim_build_binary(jet, PCSIM_OP_MUL, r, r)));
+  const char *const wrt[] = {"w0", "b0", "w1", "b1", "w2", "b2", "w3", "b3"};
+  assert_ok(pcsim_transform_vjp(jet, wrt, 8, &reverse));
+  for (int simplified = 0; simplified < 2; simplified++) {
+    check_all(reverse, (int64_t[]){65});
+    check_all(jet, (int64_t[]){65});
+    assert_ok(pcsim_program_simplify(reverse));
+    assert_ok(pcsim_program_simplify(jet));
+  }
+  pcsim_program_destroy(&p);
+  pcsim_program_destroy(&jet);
+  pcsim_program_destroy(&reverse);
 }
 
 static void test_maps(void **unused) {
@@ -520,7 +583,8 @@ static int run_all(void) {
       cmocka_unit_test(test_every_operator), cmocka_unit_test(test_every_kind),
       cmocka_unit_test(test_channels),       cmocka_unit_test(test_maps),
       cmocka_unit_test(test_bindings),       cmocka_unit_test(test_not_finite),
-      cmocka_unit_test(test_jacobian),
+      cmocka_unit_test(test_jacobian),       cmocka_unit_test(test_chains),
+      cmocka_unit_test(test_gradient),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
