@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """pvpython tests/validation/surface_drag.py RUN PATCH: opens RUN/surface.hdf and RUN/fields.hdf with ParaView's readers,
-integrates pressure and wall shear over the boundary with that number in `patch` (channel with a cylinder: 3), and
+integrates pressure and wall shear over the boundary with that number in `patch` (numbers follow the names: channel with a cylinder 0), and
 compares with forces.force.x of RUN/summary.json (0.1 %)."""
 import json
 import sys
