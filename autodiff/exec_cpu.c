@@ -448,8 +448,15 @@ static pcsim_status run_stage(cpu *c, int number) {
   combine(c, s);
   for (int i = 0; i < p->num_reductions; i++) {
     const point_sum *r = &p->reductions[i];
-    if (r->stage == number)
-      memcpy(c->x->uniform[r->node], c->partial + r->offset, (size_t)r->count * sizeof(double));
+    if (r->stage != number) continue;
+    double *sum = c->x->uniform[r->node];
+    memcpy(sum, c->partial + r->offset, (size_t)r->count * sizeof *sum);
+    const int64_t bad = c->check ? c->x->kernels_double->find_bad(r->count, sum) : -1;
+    if (bad < 0) continue;
+    char text[128];
+    exec_describe(p->program, r->node, text, sizeof text);
+    PCSIM_FAIL(PCSIM_ERR_CASE, "%s over the points of '%s' is %s (number %lld of %d)", text,
+               p->program->spaces[s->space], exec_bad_name(sum[bad]), (long long)bad, r->count);
   }
   return PCSIM_OK;
 }

@@ -561,6 +561,7 @@ static void test_not_finite(void **unused) {
   pcsim_value x = pcsim_build_input(p, "x", space, 1);
   pcsim_value y = pcsim_build_binary(p, PCSIM_OP_DIV, pcsim_build_constant(p, 1), x);
   pcsim_build_output(p, "y", pcsim_build_unary(p, PCSIM_OP_EXP, pcsim_build_unary(p, PCSIM_OP_NEG, y)));
+  pcsim_build_output(p, "sum", pcsim_build_sum(p, x));
   double data[300];
   for (int i = 0; i < 300; i++) data[i] = i == 123 || i == 290 ? 0 : 1 + i;
   for (int threads = 1; threads < 3; threads++) {
@@ -572,7 +573,11 @@ static void test_not_finite(void **unused) {
     assert_ok(pcsim_executor_run(e, false));
     data[17] = NAN;
     expect_message(pcsim_executor_run(e, true), PCSIM_ERR_CASE, "input 'x' is nan at point 17");
-    data[17] = 1;
+    /* Each term is finite, their sum is not. */
+    data[17] = data[18] = data[123] = data[290] = 1e308;
+    expect_message(pcsim_executor_run(e, true), PCSIM_ERR_CASE, "(sum) over the points of 'points' is inf");
+    data[17] = data[18] = 1;
+    data[123] = data[290] = 0;
     pcsim_executor_destroy(&e);
   }
   pcsim_program_destroy(&p);
