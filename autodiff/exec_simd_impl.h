@@ -371,10 +371,9 @@ static void NAME(outer)(int m, int n, int count, const void *const *y, const voi
   for (int first = 0; first < n; first += block) {
     const int end = n - first < block ? n : first + block;
     for (int r = 0; r < m; r += OUTER_ROWS)
-      for (int j = first; j < end; j += 4)
-        NAME(outer_block)
-        (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile, tile,
-         sum + (size_t)r * (size_t)n + (size_t)j, n);
+      for (int j = first; j < end; j += 4) NAME(outer_block)
+    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile, tile,
+     sum + (size_t)r * (size_t)n + (size_t)j, n);
   }
 }
 
@@ -444,10 +443,9 @@ static void NAME(point_block)(int first_y, int rows, int first_x, int columns, i
 static void NAME(outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
                                double *out, int64_t stride) {
   for (int r = 0; r < m; r += OUTER_ROWS)
-    for (int j = 0; j < n; j += 4)
-      NAME(point_block)
-      (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, n - j < 4 ? n - j : 4, n, count, y, x, tile,
-       out + ((int64_t)r * n + j) * stride, stride);
+    for (int j = 0; j < n; j += 4) NAME(point_block)
+  (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, n - j < 4 ? n - j : 4, n, count, y, x, tile,
+   out + ((int64_t)r * n + j) * stride, stride);
 }
 
 static void NAME(sum_points)(int m, int count, const void *const *a, int tile, double *out, int64_t stride) {

@@ -177,7 +177,7 @@ typedef struct {
   const pcsim_mesh_order *order;
   const pcsim_mesh_ghosts *ghosts;
   const int32_t *patch_map;
-  int32_t *local;    /* [raw nodes] local number + 1, 0 when not met */
+  int32_t *local;      /* [raw nodes] local number + 1, 0 when not met */
   int32_t *node_patch; /* [raw nodes] */
 } cutter;
 

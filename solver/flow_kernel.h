@@ -113,6 +113,36 @@ static inline void face_weights(const face_geometry *e, double kappa, double *a,
   }
 }
 
+/* Interpolated velocity and pressure of a face, and the pressure jump beyond the linear course (Rhie-Chow).
+ */
+static inline void face_values(const face_geometry *e, double kappa, const double *xp, const double *xn,
+                               const double *gp, const double *gn, double *uf, double *pf, double *jump) {
+  double a, bp[DIM], bn[DIM];
+  const double *gpp = gp + DIM * DIM, *gpn = gn + DIM * DIM;
+  face_weights(e, kappa, &a, bp, bn);
+  for (int i = 0; i < DIM; i++)
+    uf[i] = a * xp[i] + (1 - a) * xn[i] + dot(gp + i * DIM, bp) + dot(gn + i * DIM, bn);
+  *pf = a * xp[DIM] + (1 - a) * xn[DIM] + dot(gpp, bp) + dot(gpn, bn);
+  *jump = xn[DIM] - xp[DIM] - (1 - e->t) * dot(gpp, e->d) - e->t * dot(gpn, e->d);
+}
+
+/* Blend of a central velocity with linear upwind from the side that the mass flux comes from. */
+static inline void blend_upwind(const face_geometry *e, double beta, double m, const double *xp,
+                                const double *xn, const double *gp, const double *gn, double *uf) {
+  const bool from_p = m >= 0;
+  const double *x = from_p ? xp : xn, *g = from_p ? gp : gn, shift = from_p ? e->t : e->t - 1;
+  double b[DIM];
+  for (int i = 0; i < DIM; i++) b[i] = e->r[i] + shift * e->d[i];
+  for (int i = 0; i < DIM; i++) uf[i] = beta * uf[i] + (1 - beta) * (x[i] + dot(g + i * DIM, b));
+}
+
+/* Viscous flux of one velocity component without nu. */
+static inline double face_viscous(const face_geometry *e, double jump, const double *gp, const double *gn) {
+  double correct[DIM];
+  for (int i = 0; i < DIM; i++) correct[i] = e->S[i] - e->g * e->d[i];
+  return e->g * jump + (1 - e->t) * dot(gp, correct) + e->t * dot(gn, correct);
+}
+
 /* State of one boundary face: value (velocity, pressure) and outward volume flux. */
 static inline double wall_state(const flow *f, int64_t k, const double *q, const double *grad,
                                 double *value) {
@@ -184,28 +214,13 @@ PCSIM_CLONES static void residual(flow *f, double *r) {
     const face_geometry e = face_of(f, k);
     const int64_t P = f->owner[k], N = f->neighbour[k];
     const double *xp = q + P * M, *xn = q + N * M, *gp = grad + P * M * DIM, *gn = grad + N * M * DIM;
-    double a, bp[DIM], bn[DIM], uf[DIM], flux[M], correct[DIM];
-    face_weights(&e, f->kappa, &a, bp, bn);
-    for (int i = 0; i < DIM; i++) {
-      uf[i] = a * xp[i] + (1 - a) * xn[i] + dot(gp + i * DIM, bp) + dot(gn + i * DIM, bn);
-      correct[i] = e.S[i] - e.g * e.d[i];
-    }
-    const double *gpp = gp + DIM * DIM, *gpn = gn + DIM * DIM;
-    const double pf = a * xp[DIM] + (1 - a) * xn[DIM] + dot(gpp, bp) + dot(gpn, bn);
-    const double jump = xn[DIM] - xp[DIM] - (1 - e.t) * dot(gpp, e.d) - e.t * dot(gpn, e.d);
+    double uf[DIM], flux[M], pf, jump;
+    face_values(&e, f->kappa, xp, xn, gp, gn, uf, &pf, &jump);
     const double tau = (1 - e.t) * f->tau[P] + e.t * f->tau[N];
     const double m = dot(uf, e.S) - tau * e.g * jump;
-    if (beta < 1) { /* blend with linear upwind */
-      const bool from_p = m >= 0;
-      const double *x = from_p ? xp : xn, *g = from_p ? gp : gn, shift = from_p ? e.t : e.t - 1;
-      double b[DIM];
-      for (int i = 0; i < DIM; i++) b[i] = e.r[i] + shift * e.d[i];
-      for (int i = 0; i < DIM; i++) uf[i] = beta * uf[i] + (1 - beta) * (x[i] + dot(g + i * DIM, b));
-    }
-    for (int i = 0; i < DIM; i++) {
-      const double cross = (1 - e.t) * dot(gp + i * DIM, correct) + e.t * dot(gn + i * DIM, correct);
-      flux[i] = m * uf[i] + pf * e.S[i] - f->nu * (e.g * (xn[i] - xp[i]) + cross);
-    }
+    if (beta < 1) blend_upwind(&e, beta, m, xp, xn, gp, gn, uf);
+    for (int i = 0; i < DIM; i++)
+      flux[i] = m * uf[i] + pf * e.S[i] - f->nu * face_viscous(&e, xn[i] - xp[i], gp + i * DIM, gn + i * DIM);
     flux[DIM] = m;
     f->mass[k] = m;
     for (int i = 0; i < DIM; i++) f->face_velocity[k * DIM + i] = uf[i];
@@ -239,29 +254,14 @@ PCSIM_CLONES static void tangent(const flow *f, const double *v, const double *v
     const face_geometry e = face_of(f, k);
     const int64_t P = f->owner[k], N = f->neighbour[k];
     const double *xp = v + P * M, *xn = v + N * M, *gp = v_grad + P * M * DIM, *gn = v_grad + N * M * DIM;
-    double a, bp[DIM], bn[DIM], uf[DIM], flux[M], correct[DIM];
-    face_weights(&e, f->kappa, &a, bp, bn);
-    for (int i = 0; i < DIM; i++) {
-      uf[i] = a * xp[i] + (1 - a) * xn[i] + dot(gp + i * DIM, bp) + dot(gn + i * DIM, bn);
-      correct[i] = e.S[i] - e.g * e.d[i];
-    }
-    const double *gpp = gp + DIM * DIM, *gpn = gn + DIM * DIM;
-    const double pf = a * xp[DIM] + (1 - a) * xn[DIM] + dot(gpp, bp) + dot(gpn, bn);
-    const double jump = xn[DIM] - xp[DIM] - (1 - e.t) * dot(gpp, e.d) - e.t * dot(gpn, e.d);
+    double uf[DIM], flux[M], pf, jump;
+    face_values(&e, f->kappa, xp, xn, gp, gn, uf, &pf, &jump);
     const double tau = (1 - e.t) * f->tau[P] + e.t * f->tau[N];
-    const double dm = dot(uf, e.S) - tau * e.g * jump, m = f->mass[k];
-    if (beta < 1) {
-      const bool from_p = m >= 0;
-      const double *x = from_p ? xp : xn, *g = from_p ? gp : gn, shift = from_p ? e.t : e.t - 1;
-      double b[DIM];
-      for (int i = 0; i < DIM; i++) b[i] = e.r[i] + shift * e.d[i];
-      for (int i = 0; i < DIM; i++) uf[i] = beta * uf[i] + (1 - beta) * (x[i] + dot(g + i * DIM, b));
-    }
-    const double *base = f->face_velocity + k * DIM;
-    for (int i = 0; i < DIM; i++) {
-      const double cross = (1 - e.t) * dot(gp + i * DIM, correct) + e.t * dot(gn + i * DIM, correct);
-      flux[i] = m * uf[i] + dm * base[i] + pf * e.S[i] - f->nu * (e.g * (xn[i] - xp[i]) + cross);
-    }
+    const double dm = dot(uf, e.S) - tau * e.g * jump, m = f->mass[k], *base = f->face_velocity + k * DIM;
+    if (beta < 1) blend_upwind(&e, beta, m, xp, xn, gp, gn, uf);
+    for (int i = 0; i < DIM; i++)
+      flux[i] = m * uf[i] + dm * base[i] + pf * e.S[i] -
+                f->nu * face_viscous(&e, xn[i] - xp[i], gp + i * DIM, gn + i * DIM);
     flux[DIM] = dm;
     if (P < n)
       for (int i = 0; i < M; i++) y[P * M + i] += flux[i];

@@ -29,15 +29,16 @@ typedef int32_t pcsim_space;
 /** Operators point by point; X(enum, name, number of inputs). Comparisons give 1 or 0. The order is part
  *  of the file format: append only. */
 #define PCSIM_OP_LIST(X)                                                                                     \
-  X(NEG, "neg", 1) X(ADD, "add", 2) X(SUB, "sub", 2) X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2)      \
-  X(EXP, "exp", 1) X(LOG, "log", 1) X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1)                       \
-  X(ASIN, "asin", 1) X(ACOS, "acos", 1) X(ATAN, "atan", 1) X(ATAN2, "atan2", 2)                              \
-  X(SINH, "sinh", 1) X(COSH, "cosh", 1) X(TANH, "tanh", 1) X(SQRT, "sqrt", 1) X(CBRT, "cbrt", 1)             \
-  X(ABS, "abs", 1) X(MIN, "min", 2) X(MAX, "max", 2) X(SIGN, "sign", 1) X(STEP, "step", 1)                   \
-  X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SOFTPLUS, "softplus", 1) X(GELU, "gelu", 1)                    \
-  X(SWISH, "swish", 1)                                                                                       \
-  X(LT, "lt", 2) X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and", 2) X(OR, "or", 2) X(NOT, "not", 1)              \
-  X(WHERE, "where", 3) X(FLOOR, "floor", 1) X(HYPOT, "hypot", 2)
+  X(NEG, "neg", 1)                                                                                           \
+  X(ADD, "add", 2) X(SUB, "sub", 2) X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2) X(EXP, "exp", 1)      \
+      X(LOG, "log", 1) X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1) X(ASIN, "asin", 1)                 \
+          X(ACOS, "acos", 1) X(ATAN, "atan", 1) X(ATAN2, "atan2", 2) X(SINH, "sinh", 1) X(COSH, "cosh", 1)   \
+              X(TANH, "tanh", 1) X(SQRT, "sqrt", 1) X(CBRT, "cbrt", 1) X(ABS, "abs", 1) X(MIN, "min", 2)     \
+                  X(MAX, "max", 2) X(SIGN, "sign", 1) X(STEP, "step", 1) X(ERF, "erf", 1)                    \
+                      X(SIGMOID, "sigmoid", 1) X(SOFTPLUS, "softplus", 1) X(GELU, "gelu", 1)                 \
+                          X(SWISH, "swish", 1) X(LT, "lt", 2) X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and", 2) \
+                              X(OR, "or", 2) X(NOT, "not", 1) X(WHERE, "where", 3) X(FLOOR, "floor", 1)      \
+                                  X(HYPOT, "hypot", 2)
 typedef enum {
 #define PCSIM_OP_ENUM(op, name, inputs) PCSIM_OP_##op,
   PCSIM_OP_LIST(PCSIM_OP_ENUM)
@@ -90,7 +91,8 @@ typedef int32_t pcsim_map;
 pcsim_map pcsim_build_index_map(pcsim_program *program, const char *name, pcsim_space to, pcsim_space from);
 /** Sparse matrix [points of to][points of from] by rows, with `width` weights an entry: a value with r rows
  *  becomes r * width rows, row r * width + w. */
-pcsim_map pcsim_build_sparse_map(pcsim_program *program, const char *name, pcsim_space to, pcsim_space from, int width);
+pcsim_map pcsim_build_sparse_map(pcsim_program *program, const char *name, pcsim_space to, pcsim_space from,
+                                 int width);
 pcsim_value pcsim_build_gather(pcsim_program *program, pcsim_map map, pcsim_value a);
 pcsim_value pcsim_build_scatter_add(pcsim_program *program, pcsim_map map, pcsim_value a);
 pcsim_value pcsim_build_sparse(pcsim_program *program, pcsim_map map, pcsim_value a);
@@ -109,7 +111,8 @@ typedef struct {
   /** Values of n points: in[i] and out are arrays [n]. */
   void (*value)(void *context, int64_t n, const double *const *in, double *out);
   /** Build d out / d in[i] from the inputs (and the output) in the program: makes every transform work. */
-  pcsim_value (*derivative)(void *context, pcsim_program *program, int i, const pcsim_value *in, pcsim_value out);
+  pcsim_value (*derivative)(void *context, pcsim_program *program, int i, const pcsim_value *in,
+                            pcsim_value out);
   void *context;
 } pcsim_user_op;
 /** Registers a copy with the program; returns its number for pcsim_build_user. */
@@ -127,32 +130,33 @@ typedef struct {
   const char *const *unknowns;
   int num_parameters;
   const char *const *parameters;
-  const double *values; /**< [num_parameters]: constants of the program; NULL: parameters of it (1 x 1, zero until
-                             set through pcsim_program_parameter), to be fitted or differentiated by */
+  const double *values; /**< [num_parameters]: constants of the program; NULL: parameters of it (1 x 1, zero
+                           until set through pcsim_program_parameter), to be fitted or differentiated by */
 } pcsim_lowering;
-/** Program of the expressions: input "coordinates" [num_coordinates] on space "points" (if there are any); one
- *  input for each unknown and derivative that is needed ("u", "u_xx"; the letters in the order of the
- *  coordinates, so u_yx is "u_xy"), sorted by unknown, order and coordinates; "n.x", "n.y" of the outward normal
- *  where dn occurs; outputs "0", "1", ... Numbers:
- *    lap(e), div(v), div(a, b), dt(e), dn(e), dot(v, w); vectors: grad(e), vector(a, b), sums, multiples and
- *  where(c, v, w) of vectors. `e` is any expression: products and nested derivatives are expanded by the chain
- *  rule. An expression of numbers alone gives an output on no space.
- *  On failure `*which` is the text (-1: the names) and `*offset` the place in it (both may be NULL). Errors:
- *  ERR_CASE. Caller destroys. */
-pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *names, pcsim_program **program,
-                         int *which, size_t *offset) PCSIM_NODISCARD;
+/** Program of the expressions: input "coordinates" [num_coordinates] on space "points" (if there are any);
+ * one input for each unknown and derivative that is needed ("u", "u_xx"; the letters in the order of the
+ *  coordinates, so u_yx is "u_xy"), sorted by unknown, order and coordinates; "n.x", "n.y" of the outward
+ * normal where dn occurs; outputs "0", "1", ... Numbers: lap(e), div(v), div(a, b), dt(e), dn(e), dot(v, w);
+ * vectors: grad(e), vector(a, b), sums, multiples and where(c, v, w) of vectors. `e` is any expression:
+ * products and nested derivatives are expanded by the chain rule. An expression of numbers alone gives an
+ * output on no space. On failure `*which` is the text (-1: the names) and `*offset` the place in it (both may
+ * be NULL). Errors: ERR_CASE. Caller destroys. */
+pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *names,
+                         pcsim_program **program, int *which, size_t *offset) PCSIM_NODISCARD;
 /** Which derivative an input of a lowered program is: unknown and order by each coordinate, `orders`
  *  [num_coordinates]. Errors: ERR_CASE if it is none of an unknown. */
 pcsim_status pcsim_lowering_derivative(const pcsim_lowering *names, const char *input, int *unknown,
                                        int *orders) PCSIM_NODISCARD;
-/** `outer` with every input that has the name of an output of `inner` replaced by that output. Other inputs and
- *  parameters of one name are one (the value of a parameter is the inner one), as are spaces and maps. Outputs:
- *  those of `outer`. Simplified. Errors: ERR_ARG where sizes, spaces or maps of one name differ. Caller destroys. */
+/** `outer` with every input that has the name of an output of `inner` replaced by that output. Other inputs
+ * and parameters of one name are one (the value of a parameter is the inner one), as are spaces and maps.
+ * Outputs: those of `outer`. Simplified. Errors: ERR_ARG where sizes, spaces or maps of one name differ.
+ * Caller destroys. */
 pcsim_status pcsim_program_compose(const pcsim_program *outer, const pcsim_program *inner,
                                    pcsim_program **out) PCSIM_NODISCARD;
-/** A lowered program for unknowns that the program `fields` gives (a network, a trial function): outputs with the
- *  names of the unknowns, one row each, of the input "coordinates". Its partial derivatives take the place of the
- *  inputs "u_xx"; of the unknowns only coordinates, parameters and normals are left. Caller destroys. */
+/** A lowered program for unknowns that the program `fields` gives (a network, a trial function): outputs with
+ * the names of the unknowns, one row each, of the input "coordinates". Its partial derivatives take the place
+ * of the inputs "u_xx"; of the unknowns only coordinates, parameters and normals are left. Caller destroys.
+ */
 pcsim_status pcsim_lower_compose(const pcsim_program *lowered, const pcsim_lowering *names,
                                  const pcsim_program *fields, pcsim_program **out) PCSIM_NODISCARD;
 
@@ -162,43 +166,45 @@ pcsim_status pcsim_lower_compose(const pcsim_program *lowered, const pcsim_lower
  * may be applied to their own results: the second tangents are named "d2_", the third "d3_", likewise "b2_"
  * and "v2_"; the level is the least at which no name is taken. Caller destroys the result. */
 
-/** Tangents of all outputs along inputs or parameters `wrt` [n]: adds an input "d_NAME" for each and an output
- *  "d_OUT" for each output. */
+/** Tangents of all outputs along inputs or parameters `wrt` [n]: adds an input "d_NAME" for each and an
+ * output "d_OUT" for each output. */
 pcsim_status pcsim_transform_jvp(const pcsim_program *program, const char *const *wrt, int n,
                                  pcsim_program **out) PCSIM_NODISCARD;
 /** Cotangents: adds an input "b_OUT" for each output and an output "b_NAME" for each of `wrt`. */
 pcsim_status pcsim_transform_vjp(const pcsim_program *program, const char *const *wrt, int n,
                                  pcsim_program **out) PCSIM_NODISCARD;
 /** Taylor coefficients of every output, order 1..K, along each of `num_directions` directions of the input
- *  or parameter `wrt`: adds inputs "v_J" [rows of wrt] for direction J = 0, 1, ... and outputs "OUT_J_K" (the K-th
- *  derivative / K!); at level L from 2 on the names are "vL_J" and "OUT_vL_J_K". */
+ *  or parameter `wrt`: adds inputs "v_J" [rows of wrt] for direction J = 0, 1, ... and outputs "OUT_J_K" (the
+ * K-th derivative / K!); at level L from 2 on the names are "vL_J" and "OUT_vL_J_K". */
 pcsim_status pcsim_transform_jet(const pcsim_program *program, const char *wrt, int order, int num_directions,
                                  pcsim_program **out) PCSIM_NODISCARD;
-/** The same with the K-th coefficients summed over the directions, direction J times weights[J] (NULL: 1), and
- *  propagated as one (collapsed): outputs "OUT_J_k" for k < K and "OUT_sum" ("OUT_vL_sum"). The Laplacian is
- *  twice the sum of order 2 over unit directions. */
+/** The same with the K-th coefficients summed over the directions, direction J times weights[J] (NULL: 1),
+ * and propagated as one (collapsed): outputs "OUT_J_k" for k < K and "OUT_sum" ("OUT_vL_sum"). The Laplacian
+ * is twice the sum of order 2 over unit directions. */
 pcsim_status pcsim_transform_jet_collapsed(const pcsim_program *program, const char *wrt, int order,
                                            int num_directions, const double *weights,
                                            pcsim_program **out) PCSIM_NODISCARD;
 
-/** Partial derivatives of every output by the rows of the input or parameter `wrt`: orders [n][rows of wrt], {2, 1} being
- *  the third derivative twice by the first row and once by the second. Adds outputs "OUT_p_J" for J = 0 .. n - 1
- *  ("OUT_pL_J" at level L from 2 on). Of coefficients in all variables and combined directions the cheaper way is taken. */
+/** Partial derivatives of every output by the rows of the input or parameter `wrt`: orders [n][rows of wrt],
+ * {2, 1} being the third derivative twice by the first row and once by the second. Adds outputs "OUT_p_J" for
+ * J = 0 .. n - 1
+ *  ("OUT_pL_J" at level L from 2 on). Of coefficients in all variables and combined directions the cheaper
+ * way is taken. */
 pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *wrt, const int *orders, int n,
                                       pcsim_program **out) PCSIM_NODISCARD;
 
-/** A linear differential operator with constant coefficients on every output: the sum of weights[i] times the partial
- *  derivative orders[i], propagated as one: output "OUT_operator" ("OUT_operatorL" at level L from 2 on). Its lower
- *  derivatives are needed one by one, its members are not: the biharmonic in 2D is {4, 0}, {2, 2}, {0, 4} with
- *  1, 2, 1. */
+/** A linear differential operator with constant coefficients on every output: the sum of weights[i] times the
+ * partial derivative orders[i], propagated as one: output "OUT_operator" ("OUT_operatorL" at level L from 2
+ * on). Its lower derivatives are needed one by one, its members are not: the biharmonic in 2D is {4, 0}, {2,
+ * 2}, {0, 4} with 1, 2, 1. */
 pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *wrt, const int *orders,
                                       const double *weights, int n, pcsim_program **out) PCSIM_NODISCARD;
 
 /* -------------------------------------------------------- compiling and running */
 
-/** What a program costs. An operator point by point counts one operation a row, be it a sum or a sine; a product and
- *  its sum count two; an entry of a sparse map counts as if there were one in a row. What is done once for all
- *  points does not count. */
+/** What a program costs. An operator point by point counts one operation a row, be it a sum or a sine; a
+ * product and its sum count two; an entry of a sparse map counts as if there were one in a row. What is done
+ * once for all points does not count. */
 typedef struct {
   int64_t nodes;
   int64_t stages;      /**< passes over points: a sum or a map starts a new one, for each space on its own */
@@ -217,10 +223,10 @@ pcsim_program_cost pcsim_program_count(const pcsim_program *program);
 pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;
 
 typedef struct {
-  int threads;     /**< 0: one */
-  bool single;     /**< float instead of double inside tiles */
-  int tile;        /**< points a tile, 0: chosen */
-  const char *device; /**< "cpu" (NULL) */
+  int threads;              /**< 0: one */
+  bool single;              /**< float instead of double inside tiles */
+  int tile;                 /**< points a tile, 0: chosen */
+  const char *device;       /**< "cpu" (NULL) */
   const char *instructions; /**< "portable", "avx2", "avx512"; NULL: the best that the processor has */
 } pcsim_executor_options;
 typedef struct pcsim_executor pcsim_executor;
@@ -230,25 +236,29 @@ pcsim_status pcsim_executor_create(const pcsim_program *program, const pcsim_exe
 void pcsim_executor_destroy(pcsim_executor **executor);
 /** Bind data; borrowed until bound anew. Inputs [points][rows] by name; parameters and inputs on no space
  *  [rows][columns]; an unknown name fails with the nearest. */
-pcsim_status pcsim_executor_points(pcsim_executor *executor, const char *space, int64_t points) PCSIM_NODISCARD;
-pcsim_status pcsim_executor_bind(pcsim_executor *executor, const char *name, const double *data) PCSIM_NODISCARD;
-pcsim_status pcsim_executor_bind_index(pcsim_executor *executor, const char *map, const int32_t *index) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_points(pcsim_executor *executor, const char *space,
+                                   int64_t points) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind(pcsim_executor *executor, const char *name,
+                                 const double *data) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind_index(pcsim_executor *executor, const char *map,
+                                       const int32_t *index) PCSIM_NODISCARD;
 pcsim_status pcsim_executor_bind_sparse(pcsim_executor *executor, const char *map, const int64_t *start,
                                         const int32_t *column, const double *weight) PCSIM_NODISCARD;
-pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name, double *data) PCSIM_NODISCARD;
+pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name,
+                                        double *data) PCSIM_NODISCARD;
 /** Run all stages. The result does not depend on the number of threads. `check` true: the first value that
  *  is not finite is an error that names the operator and the point. */
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) PCSIM_NODISCARD;
 /** Terms of outputs that are sums over points, for points first .. first + n - 1: with the program of
- *  pcsim_transform_vjp of a residual and its seed "b_OUT" 1 at every point, the terms of the outputs "b_NAME" are the
- *  rows of the residual's Jacobian. `*block` [*rows][*stride], the outputs' numbers one after the other, each with its
- *  points; zeros past point n. Borrowed until the next call. The outputs must come out of the first pass over one
- *  space. Errors: ERR_ARG. */
-pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, int64_t first, int64_t n, const char *const *outputs,
-                                     int num_outputs, const double **block, int64_t *rows,
-                                     int64_t *stride) PCSIM_NODISCARD;
-/** Lower triangle of c [rows][rows] += block block^T, on the executor's threads; block [rows][stride] aligned to 64
- *  bytes, stride a multiple of 8. The result does not depend on the number of threads. */
+ *  pcsim_transform_vjp of a residual and its seed "b_OUT" 1 at every point, the terms of the outputs "b_NAME"
+ * are the rows of the residual's Jacobian. `*block` [*rows][*stride], the outputs' numbers one after the
+ * other, each with its points; zeros past point n. Borrowed until the next call. The outputs must come out of
+ * the first pass over one space. Errors: ERR_ARG. */
+pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, int64_t first, int64_t n,
+                                     const char *const *outputs, int num_outputs, const double **block,
+                                     int64_t *rows, int64_t *stride) PCSIM_NODISCARD;
+/** Lower triangle of c [rows][rows] += block block^T, on the executor's threads; block [rows][stride] aligned
+ * to 64 bytes, stride a multiple of 8. The result does not depend on the number of threads. */
 pcsim_status pcsim_executor_gram(pcsim_executor *executor, int64_t rows, const double *block, int64_t stride,
                                  double *c) PCSIM_NODISCARD;
 

@@ -26,22 +26,22 @@ extern "C" {
 /* ---------------------------------------------------------------- status */
 
 /** Every status: name, exit code of the command line, text. */
-#define PCSIM_STATUS_LIST(X)                                                                       \
-  X(OK, 0, "no error")                                                                             \
-  X(ERR_CASE, 2, "the case or the call is wrong")                                                  \
-  X(ERR_MESH, 2, "the mesh cannot be used")                                                        \
-  X(ERR_IO, 4, "a file cannot be read or written")                                                 \
-  X(ERR_MEMORY, 4, "out of memory")                                                                \
-  X(ERR_ENV, 4, "a part of the environment failed")                                                \
-  X(ERR_ARG, 5, "wrong argument")                                                                  \
-  X(ERR_LIBRARY, 5, "a library reported an error")                                                 \
+#define PCSIM_STATUS_LIST(X)                                                                                 \
+  X(OK, 0, "no error")                                                                                       \
+  X(ERR_CASE, 2, "the case or the call is wrong")                                                            \
+  X(ERR_MESH, 2, "the mesh cannot be used")                                                                  \
+  X(ERR_IO, 4, "a file cannot be read or written")                                                           \
+  X(ERR_MEMORY, 4, "out of memory")                                                                          \
+  X(ERR_ENV, 4, "a part of the environment failed")                                                          \
+  X(ERR_ARG, 5, "wrong argument")                                                                            \
+  X(ERR_LIBRARY, 5, "a library reported an error")                                                           \
   X(ERR_INTERNAL, 5, "internal error")
 
 typedef enum {
 #define PCSIM_STATUS_ENUM(name, code, text) PCSIM_##name,
   PCSIM_STATUS_LIST(PCSIM_STATUS_ENUM)
 #undef PCSIM_STATUS_ENUM
-    PCSIM_NUM_STATUS
+      PCSIM_NUM_STATUS
 } pcsim_status;
 
 /** Text of a status; never NULL. */
@@ -68,24 +68,23 @@ void pcsim_error_clear(void);
 pcsim_status pcsim_status_agree(MPI_Comm comm, pcsim_status status) PCSIM_NODISCARD;
 
 #define PCSIM_FAIL(code, ...) return pcsim_error_set(code, __FILE__, __LINE__, __func__, __VA_ARGS__)
-#define PCSIM_CHECK(cond, code, ...)                                                               \
-  do {                                                                                             \
-    if (!(cond)) PCSIM_FAIL(code, __VA_ARGS__);                                                    \
+#define PCSIM_CHECK(cond, code, ...)                                                                         \
+  do {                                                                                                       \
+    if (!(cond)) PCSIM_FAIL(code, __VA_ARGS__);                                                              \
   } while (0)
-#define PCSIM_TRY(call)                                                                            \
-  do {                                                                                             \
-    pcsim_status try_status_ = (call);                                                             \
-    if (try_status_ != PCSIM_OK)                                                                   \
-      return pcsim_error_frame(try_status_, __FILE__, __LINE__, __func__);                         \
+#define PCSIM_TRY(call)                                                                                      \
+  do {                                                                                                       \
+    pcsim_status try_status_ = (call);                                                                       \
+    if (try_status_ != PCSIM_OK) return pcsim_error_frame(try_status_, __FILE__, __LINE__, __func__);        \
   } while (0)
 /** The same with clean-up: keeps the status in `status` and jumps to `label`. */
-#define PCSIM_GOTO(call, status, label)                                                            \
-  do {                                                                                             \
-    (status) = (call);                                                                             \
-    if ((status) != PCSIM_OK) {                                                                    \
-      pcsim_error_frame(status, __FILE__, __LINE__, __func__);                                     \
-      goto label;                                                                                  \
-    }                                                                                              \
+#define PCSIM_GOTO(call, status, label)                                                                      \
+  do {                                                                                                       \
+    (status) = (call);                                                                                       \
+    if ((status) != PCSIM_OK) {                                                                              \
+      pcsim_error_frame(status, __FILE__, __LINE__, __func__);                                               \
+      goto label;                                                                                            \
+    }                                                                                                        \
   } while (0)
 
 /* ---------------------------------------------------------------- memory */
@@ -144,19 +143,19 @@ typedef enum {
 
 typedef struct pcsim_expr_node {
   pcsim_expr_kind kind;
-  int column;        /**< 0-based offset in the text where this node starts */
-  double value;      /**< NUMBER */
-  char *name;        /**< NAME, CALL; owned by the expression; else NULL */
-  int index;         /**< NAME: place among bound names; CALL: place in the function table; else -1 */
-  int num_args;      /**< 0..3 for operators and built-in functions; more for calls as allowed */
+  int column;   /**< 0-based offset in the text where this node starts */
+  double value; /**< NUMBER */
+  char *name;   /**< NAME, CALL; owned by the expression; else NULL */
+  int index;    /**< NAME: place among bound names; CALL: place in the function table; else -1 */
+  int num_args; /**< 0..3 for operators and built-in functions; more for calls as allowed */
   struct pcsim_expr_node **args; /**< [num_args], owned */
 } pcsim_expr_node;
 
 typedef struct pcsim_expr pcsim_expr;
 
 /** Parse. `^` is power, right-associative, above unary minus; `pi` and `e` become NUMBER nodes; `0.1%`
- *  is a number; comparisons (unchained) and `and or not`; function calls. On failure `*offset` (may be NULL) is the 0-based
- *  place in `text` and the error message says what was found and expected (without place).
+ *  is a number; comparisons (unchained) and `and or not`; function calls. On failure `*offset` (may be NULL)
+ * is the 0-based place in `text` and the error message says what was found and expected (without place).
  *  Names are [A-Za-z][A-Za-z0-9]* with derivative suffixes after `_` (u_xx). Depth and length are
  *  bounded. Caller destroys. Errors: ERR_CASE. */
 pcsim_status pcsim_expr_parse(const char *text, pcsim_expr **expr, size_t *offset) PCSIM_NODISCARD;
@@ -164,9 +163,8 @@ pcsim_status pcsim_expr_parse(const char *text, pcsim_expr **expr, size_t *offse
  *  may be NULL). An unknown name is an error with its offset and the nearest valid name. Functions are
  *  checked for their number of arguments (by parse). Operators of equations (lap, dt, ...) are refused: they
  *  have a value only where there are unknowns to differentiate. Constant sub-trees are folded. */
-pcsim_status pcsim_expr_bind(pcsim_expr *expr, const char *const *names, int n,
-                             const char *const *constants, const double *values, int num_constants,
-                             size_t *offset) PCSIM_NODISCARD;
+pcsim_status pcsim_expr_bind(pcsim_expr *expr, const char *const *names, int n, const char *const *constants,
+                             const double *values, int num_constants, size_t *offset) PCSIM_NODISCARD;
 /** Value for `x` [n], after bind. IEEE: 1/0 is inf, sqrt(-1) is nan. No allocation. */
 double pcsim_expr_eval(const pcsim_expr *expr, const double *x);
 /** True if no bound name is used (the value does not depend on x); `*value` (may be NULL) gets it. */
@@ -183,8 +181,8 @@ typedef struct {
   const char *name;
   int min_args, max_args;
   const char *help;
-  bool differential; /**< operator of equations (lap, grad, div, dt, dn, vector, dot): a CALL node like any other,
-                          but bind refuses it, and a parameter or unknown may have its name */
+  bool differential; /**< operator of equations (lap, grad, div, dt, dn, vector, dot): a CALL node like any
+                        other, but bind refuses it, and a parameter or unknown may have its name */
 } pcsim_expr_function;
 size_t pcsim_expr_num_functions(void);
 /** NULL past the end. */
@@ -212,7 +210,8 @@ typedef enum { PCSIM_NODE_SCALAR, PCSIM_NODE_SEQUENCE, PCSIM_NODE_MAPPING } pcsi
  *  documents are problems; size and depth are bounded. Caller destroys. */
 pcsim_status pcsim_tree_read(const char *path, pcsim_tree **tree) PCSIM_NODISCARD;
 /** The same from memory; `name` stands for the file in messages. */
-pcsim_status pcsim_tree_parse(const char *text, size_t size, const char *name, pcsim_tree **tree) PCSIM_NODISCARD;
+pcsim_status pcsim_tree_parse(const char *text, size_t size, const char *name,
+                              pcsim_tree **tree) PCSIM_NODISCARD;
 /** Apply `path=value` (`solve.tolerance=1e-8`, `boundaries.inlet.velocity=[1, 0]`; value is YAML);
  *  missing mappings on the way are made; parameters are evaluated again. An existing key with dots
  *  (`forces.cd`) is found, a new one is quoted (`reference."forces.cl".value=0`); elements of a sequence
@@ -289,7 +288,8 @@ typedef struct {
  *  bounds, missing required keys (reported at the key of `node`). Defaults are filled in, so that
  *  pcsim_tree_write gives the completed case. `where` names the mapping in messages ("mesh"; NULL or
  *  "the case" for the root). `min` above 0 but below 1e-290 (DBL_MIN) means "positive". */
-void pcsim_node_check(pcsim_tree *tree, pcsim_node *node, const pcsim_key *keys, size_t num_keys, const char *where);
+void pcsim_node_check(pcsim_tree *tree, pcsim_node *node, const pcsim_key *keys, size_t num_keys,
+                      const char *where);
 /** Make (or get) the mapping child `key` of a mapping, to fill defaults into it. NULL if it exists
  *  but is not a mapping (a problem is recorded). */
 pcsim_node *pcsim_node_mapping(pcsim_tree *tree, pcsim_node *node, const char *key);
@@ -301,12 +301,15 @@ bool pcsim_node_integer(pcsim_tree *tree, const pcsim_node *node, const char *ke
 bool pcsim_node_number(pcsim_tree *tree, const pcsim_node *node, const char *key, double *value);
 bool pcsim_node_string(pcsim_tree *tree, const pcsim_node *node, const char *key, const char **value);
 /** Sequence of at most `max` numbers; `*n` gets how many. */
-bool pcsim_node_numbers(pcsim_tree *tree, const pcsim_node *node, const char *key, double *values, int max, int *n);
+bool pcsim_node_numbers(pcsim_tree *tree, const pcsim_node *node, const char *key, double *values, int max,
+                        int *n);
 /** Value of the scalar node itself as a number (expression of the parameters). */
 bool pcsim_node_as_number(pcsim_tree *tree, const pcsim_node *node, double *value);
 /** Parse and bind the scalar node as an expression in `names` [n] and the parameters; problems carry
- *  the column inside the text. A name that is in `names` and a parameter too is a problem. Caller destroys. */
-bool pcsim_node_as_expr(pcsim_tree *tree, const pcsim_node *node, const char *const *names, int n, pcsim_expr **expr);
+ *  the column inside the text. A name that is in `names` and a parameter too is a problem. Caller destroys.
+ */
+bool pcsim_node_as_expr(pcsim_tree *tree, const pcsim_node *node, const char *const *names, int n,
+                        pcsim_expr **expr);
 
 /** The completed case as YAML text. Caller frees with pcsim_free. */
 pcsim_status pcsim_tree_write(const pcsim_tree *tree, char **text) PCSIM_NODISCARD;

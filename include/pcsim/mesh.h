@@ -28,11 +28,11 @@ const char *pcsim_cell_name(pcsim_cell_type type);
 
 /** A mesh as it comes from the mesher: nodes, cells, named boundary facets. Lives on one rank. */
 typedef struct {
-  int dim;            /**< 2 or 3 */
+  int dim; /**< 2 or 3 */
   int64_t num_nodes;
-  double *nodes;      /**< [num_nodes][3], m; z = 0 in 2D */
+  double *nodes; /**< [num_nodes][3], m; z = 0 in 2D */
   int64_t num_cells;
-  uint8_t *cell_type; /**< [num_cells], pcsim_cell_type */
+  uint8_t *cell_type;  /**< [num_cells], pcsim_cell_type */
   int64_t *cell_start; /**< [num_cells + 1] into cell_nodes */
   int32_t *cell_nodes;
   int32_t *cell_region; /**< [num_cells], index into regions */
@@ -45,7 +45,8 @@ typedef struct {
   char **patches; /**< names of boundaries */
   int num_regions;
   char **regions; /**< names of materials; at least one ("fluid" when the file names none) */
-  char *notes;    /**< what the reader changed ("second-order cells reduced to first order"), one per line; "" if nothing */
+  char *notes; /**< what the reader changed ("second-order cells reduced to first order"), one per line; "" if
+                  nothing */
 } pcsim_raw_mesh;
 
 /** The hand-over file between pcsim-mesh and pcsim: binary, checksummed, written whole or not at all. */
@@ -79,7 +80,8 @@ void pcsim_mesh_spec_destroy(pcsim_mesh_spec **spec);
 /** Run pcsim-mesh as a child (call on one rank) to make the raw mesh file `out`; also a Gmsh file
  *  `msh` if not NULL (msh 2.2 ASCII). Errors: what the child printed (ERR_CASE, ERR_MESH, ERR_IO), or
  *  ERR_ENV when it crashed, hung past its limit or could not start. */
-pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *out, const char *msh) PCSIM_NODISCARD;
+pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *out,
+                                      const char *msh) PCSIM_NODISCARD;
 
 /* ------------------------------------------------- finite-volume mesh */
 
@@ -94,38 +96,38 @@ typedef struct pcsim_mesh pcsim_mesh;
  *  components, z = 0 in 2D. In 2D "volume" is area and "area" is length (unit depth). */
 typedef struct {
   int dim;
-  int64_t num_cells;        /**< owned */
-  int64_t num_ghosts;       /**< cells num_cells .. num_cells + num_ghosts - 1 */
+  int64_t num_cells;  /**< owned */
+  int64_t num_ghosts; /**< cells num_cells .. num_cells + num_ghosts - 1 */
   int64_t num_cells_global;
-  int64_t num_faces_global; /**< each face once */
-  int64_t num_nodes_global; /**< nodes that a cell uses */
-  int64_t first_cell;       /**< global number of owned cell 0; owned cells are contiguous */
-  const int64_t *rank_start;   /**< [ranks + 1] global number of the first cell of each rank */
-  const int64_t *ghost_global; /**< [num_ghosts], ascending */
-  const double *cell_centre;   /**< [num_cells + num_ghosts][3] */
-  const double *cell_volume;   /**< [num_cells + num_ghosts] */
-  const int32_t *cell_region;  /**< [num_cells + num_ghosts] */
+  int64_t num_faces_global;     /**< each face once */
+  int64_t num_nodes_global;     /**< nodes that a cell uses */
+  int64_t first_cell;           /**< global number of owned cell 0; owned cells are contiguous */
+  const int64_t *rank_start;    /**< [ranks + 1] global number of the first cell of each rank */
+  const int64_t *ghost_global;  /**< [num_ghosts], ascending */
+  const double *cell_centre;    /**< [num_cells + num_ghosts][3] */
+  const double *cell_volume;    /**< [num_cells + num_ghosts] */
+  const int32_t *cell_region;   /**< [num_cells + num_ghosts] */
   const int64_t *cell_original; /**< [num_cells + num_ghosts] place in the raw mesh */
 
   int64_t num_faces;          /**< interior first, then boundary faces sorted by patch */
   int64_t num_interior_faces; /**< with at least one owned side; owner may be a ghost; ordered by the lower
                                    local cell of the two sides, then by the other */
-  const int32_t *owner;       /**< [num_faces] local cell; of two sides the one with the lower global number */
-  const int32_t *neighbour;   /**< [num_interior_faces] local cell */
-  const double *face_centre;  /**< [num_faces][3] */
-  const double *face_area;    /**< [num_faces][3] area vector, from owner to neighbour or outwards; two ranks
-                                   that share a face hold the same bits */
-  int num_patches;                 /**< boundaries with at least one face */
-  const char *const *patch_name;   /**< [num_patches], the same on every rank */
-  const int64_t *patch_start;      /**< [num_patches + 1] face numbers, first is num_interior_faces */
+  const int32_t *owner;      /**< [num_faces] local cell; of two sides the one with the lower global number */
+  const int32_t *neighbour;  /**< [num_interior_faces] local cell */
+  const double *face_centre; /**< [num_faces][3] */
+  const double *face_area;   /**< [num_faces][3] area vector, from owner to neighbour or outwards; two ranks
+                                  that share a face hold the same bits */
+  int num_patches;           /**< boundaries with at least one face */
+  const char *const *patch_name;    /**< [num_patches], the same on every rank */
+  const int64_t *patch_start;       /**< [num_patches + 1] face numbers, first is num_interior_faces */
   const int64_t *patch_size_global; /**< [num_patches] */
   int num_regions;
   const char *const *region_name;
 
-  int64_t num_nodes;          /**< nodes of owned cells */
-  const double *node;         /**< [num_nodes][3] */
-  const int64_t *node_global; /**< [num_nodes] number in the raw mesh */
-  const uint8_t *cell_type;   /**< [num_cells] */
+  int64_t num_nodes;              /**< nodes of owned cells */
+  const double *node;             /**< [num_nodes][3] */
+  const int64_t *node_global;     /**< [num_nodes] number in the raw mesh */
+  const uint8_t *cell_type;       /**< [num_cells] */
   const int64_t *cell_node_start; /**< [num_cells + 1] */
   const int32_t *cell_node;       /**< local nodes, VTK order */
   const int64_t *face_node_start; /**< [num_faces + 1] */
@@ -134,11 +136,12 @@ typedef struct {
 
   const int64_t *node_cell_start; /**< [num_nodes + 1] cells around each node, ghosts too */
   const int32_t *node_cell;       /**< local numbers, ascending by global number */
-  const int32_t *node_patch;      /**< [num_nodes] patch of the boundary faces (of any rank) at the node; PCSIM_NODE_*
-                                       where there is none or are several */
+  const int32_t *node_patch;      /**< [num_nodes] patch of the boundary faces (of any rank) at the node;
+                                     PCSIM_NODE_*      where there is none or are several */
 
-  const int64_t *near_start; /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
-  const int32_t *near;       /**< local numbers (ghosts too), ascending by global number */
+  const int64_t
+      *near_start;     /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
+  const int32_t *near; /**< local numbers (ghosts too), ascending by global number */
 } pcsim_mesh_view;
 
 /** Collective. Rank 0 passes the raw mesh (others NULL): faces, checks (inverted, degenerate,
@@ -159,9 +162,11 @@ int pcsim_mesh_face_patch(const pcsim_mesh *mesh, int64_t face);
 pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
 /** Collect owned values [num_cells][width] on rank 0 as `all` [num_cells_global][width] in the order of
  *  the raw mesh; `all` may be NULL elsewhere. Collective. */
-pcsim_status pcsim_mesh_gather(const pcsim_mesh *mesh, int width, const double *values, double *all) PCSIM_NODISCARD;
+pcsim_status pcsim_mesh_gather(const pcsim_mesh *mesh, int width, const double *values,
+                               double *all) PCSIM_NODISCARD;
 /** The way back: from `all` on rank 0 to owned values (not to ghosts: exchange does that). Collective. */
-pcsim_status pcsim_mesh_scatter(const pcsim_mesh *mesh, int width, const double *all, double *values) PCSIM_NODISCARD;
+pcsim_status pcsim_mesh_scatter(const pcsim_mesh *mesh, int width, const double *all,
+                                double *values) PCSIM_NODISCARD;
 /** Put the raw mesh together again on rank 0 (`*raw` is NULL elsewhere): cells in raw order, node numbers
  *  as they were (a node that no cell uses lies on the first used one), facets of the boundary only. Its
  *  patches are those of the view. Collective. Caller destroys. */

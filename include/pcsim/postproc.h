@@ -38,21 +38,24 @@ typedef struct {
 const pcsim_monitor_kind *pcsim_monitor_kind_get(size_t i);
 
 /** The case's `monitors:`. Kinds: forces, pressure-difference, probe, line, flow-rate, wall-shear,
- *  extremum, reattachment. Signs: a force is that of the fluid on the boundary (pressure times the area vector
- *  out of the fluid, plus friction); a flow rate counts out of the domain. */
+ *  extremum, reattachment. Signs: a force is that of the fluid on the boundary (pressure times the area
+ * vector out of the fluid, plus friction); a flow rate counts out of the domain. */
 typedef struct pcsim_monitors pcsim_monitors;
 /** Read and check. Returns OK with `*monitors` NULL if it found problems (they are in the tree). Every
  *  quantity has its name from here on, with the value NaN. Borrows tree and mesh. Caller destroys before
  *  both. Collective. */
-pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_monitors **monitors) PCSIM_NODISCARD;
+pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh,
+                                 pcsim_monitors **monitors) PCSIM_NODISCARD;
 /** Evaluate all; collective; every rank gets the same quantities and curves, which do not depend on the
  *  partition beyond rounding. */
-pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors,
+                                     const pcsim_flow_fields *fields) PCSIM_NODISCARD;
 /** Borrowed until the next call that may add to them (pcsim_references_compare) or destroy. */
 int pcsim_monitors_quantities(const pcsim_monitors *monitors, const pcsim_quantity **quantities);
 int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **curves);
 /** Set a quantity that something else than a monitor found (the order of a mesh study), or add it. */
-pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit, double value) PCSIM_NODISCARD;
+pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
+                                double value) PCSIM_NODISCARD;
 void pcsim_monitors_destroy(pcsim_monitors **monitors);
 
 /** One comparison of `reference:` with the run. */
@@ -75,15 +78,16 @@ const pcsim_exact_solution *pcsim_exact_solution_get(size_t i); /**< `i` from 0;
 
 /** The case's `reference:`. Entries are
  *    QUANTITY: {value, tolerance (relative) | absolute | range: [lo, hi], source}
- *    FIELD:    {exact: expression or name, tolerance | absolute} for velocity (a sequence), u, v, w, pressure, p
- *    LINE:     {table: {file, columns: [y, u], except: [..], scale}, tolerance (of the largest value) |
- *              absolute, source} against a line monitor
- *  Field errors are relative L2 over the cells (absolute where the exact field is zero), `.max` the largest
- *  relative to the largest exact value; `error.p.vertices` compares at the nodes, where the cells around are
- *  brought to by a linear fit. The pressure is compared without its mean where no boundary gives it. */
+ *    FIELD:    {exact: expression or name, tolerance | absolute} for velocity (a sequence), u, v, w,
+ * pressure, p LINE:     {table: {file, columns: [y, u], except: [..], scale}, tolerance (of the largest
+ * value) | absolute, source} against a line monitor Field errors are relative L2 over the cells (absolute
+ * where the exact field is zero), `.max` the largest relative to the largest exact value; `error.p.vertices`
+ * compares at the nodes, where the cells around are brought to by a linear fit. The pressure is compared
+ * without its mean where no boundary gives it. */
 typedef struct pcsim_references pcsim_references;
 /** Returns OK with `*references` NULL if it found problems. Borrows tree and mesh. Collective. */
-pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monitors, pcsim_references **references) PCSIM_NODISCARD;
+pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monitors,
+                                   pcsim_references **references) PCSIM_NODISCARD;
 /** Compare with the monitors' current quantities, curves and (for `exact:`) fields; collective. Adds
  *  `error.*` quantities and `LINE:reference` curves to the monitors. A quantity that is NaN or absent is not
  *  met. */
@@ -103,35 +107,40 @@ typedef struct {
 /** A field on boundary faces, [num_boundary_faces][components]. */
 typedef pcsim_field pcsim_face_field;
 
-/** VTKHDF 1.0 unstructured grid (give the path the ending `.hdf`: ParaView 5.11 chooses its reader by it), one
- *  piece a rank; whole or not at all. Collective. Errors: ERR_IO with the path and the reason, and no file is
- *  left; a file that stood there before stays as it was. Field names are unique and without `/`. */
-pcsim_status pcsim_write_fields(const pcsim_mesh *mesh, const pcsim_field *fields, int n, const char *path) PCSIM_NODISCARD;
+/** VTKHDF 1.0 unstructured grid (give the path the ending `.hdf`: ParaView 5.11 chooses its reader by it),
+ * one piece a rank; whole or not at all. Collective. Errors: ERR_IO with the path and the reason, and no file
+ * is left; a file that stood there before stays as it was. Field names are unique and without `/`. */
+pcsim_status pcsim_write_fields(const pcsim_mesh *mesh, const pcsim_field *fields, int n,
+                                const char *path) PCSIM_NODISCARD;
 /** The same for the boundary faces of the patches with `wanted[patch]` (NULL: all), as 2D segments or 3D
- *  polygons; give forces per area, so that integrals over the surface are forces; adds `area` (length in 2D), `normal` (unit, out of the fluid) and `patch` (index; the names are
- *  the strings of `/pcsim/patches`). Collective. */
-pcsim_status pcsim_write_surface(const pcsim_mesh *mesh, const bool *wanted, const pcsim_face_field *fields, int n,
-                                 const char *path) PCSIM_NODISCARD;
+ *  polygons; give forces per area, so that integrals over the surface are forces; adds `area` (length in 2D),
+ * `normal` (unit, out of the fluid) and `patch` (index; the names are the strings of `/pcsim/patches`).
+ * Collective. */
+pcsim_status pcsim_write_surface(const pcsim_mesh *mesh, const bool *wanted, const pcsim_face_field *fields,
+                                 int n, const char *path) PCSIM_NODISCARD;
 /** ParaView's `.series` file beside its members ("fields.hdf.series"); `names` are relative to it. Rank 0. */
-pcsim_status pcsim_write_series(const char *path, const char *const *names, const double *times, int n) PCSIM_NODISCARD;
+pcsim_status pcsim_write_series(const char *path, const char *const *names, const double *times,
+                                int n) PCSIM_NODISCARD;
 
 /** Checkpoint: cell values [num_cells][width] stored in raw-mesh order (any rank count reads it back), a few
  *  scalars and texts, a checksum over every byte; written beside (`.pcsim-NAME.tmp`) and renamed, so that a
- *  kill at any moment leaves the old or the new file. An HDF5 file behind a 512-byte header of our own. Rank 0 holds all
- *  values while it writes or reads. Collective. */
+ *  kill at any moment leaves the old or the new file. An HDF5 file behind a 512-byte header of our own. Rank
+ * 0 holds all values while it writes or reads. Collective. */
 typedef struct {
   int64_t step;
   int width;
   double scalars[32];
-  char case_hash[65];  /**< of the completed case and mesh: a checkpoint of another case is refused */
+  char case_hash[65];       /**< of the completed case and mesh: a checkpoint of another case is refused */
   int64_t num_cells_global; /**< set by write and read */
 } pcsim_checkpoint;
-pcsim_status pcsim_checkpoint_write(const pcsim_mesh *mesh, const pcsim_checkpoint *info, const double *values,
-                                    const char *path) PCSIM_NODISCARD;
-/** Read; `values` [num_cells][width], or NULL to read `info` only. Refuses (ERR_IO) what is truncated, damaged,
- *  foreign or of another mesh. On entry `info->case_hash` not empty and `info->width` not 0 are what must be
- *  found; with `values`, `info->width` must be set. On success `*info` is the file's; on failure it is unchanged. */
-pcsim_status pcsim_checkpoint_read(const pcsim_mesh *mesh, const char *path, pcsim_checkpoint *info, double *values) PCSIM_NODISCARD;
+pcsim_status pcsim_checkpoint_write(const pcsim_mesh *mesh, const pcsim_checkpoint *info,
+                                    const double *values, const char *path) PCSIM_NODISCARD;
+/** Read; `values` [num_cells][width], or NULL to read `info` only. Refuses (ERR_IO) what is truncated,
+ * damaged, foreign or of another mesh. On entry `info->case_hash` not empty and `info->width` not 0 are what
+ * must be found; with `values`, `info->width` must be set. On success `*info` is the file's; on failure it is
+ * unchanged. */
+pcsim_status pcsim_checkpoint_read(const pcsim_mesh *mesh, const char *path, pcsim_checkpoint *info,
+                                   double *values) PCSIM_NODISCARD;
 
 /* --------------------------------------------------------------- pictures */
 
@@ -151,7 +160,8 @@ typedef struct {
  *  plane through the middle normal to z, and `values` NULL draws the mesh alone. Collective; rank 0 gets
  *  the picture (others NULL). Caller destroys. */
 pcsim_status pcsim_picture_field(const pcsim_mesh *mesh, const double *values, const double *gradient,
-                                 const pcsim_picture_options *options, pcsim_picture **picture) PCSIM_NODISCARD;
+                                 const pcsim_picture_options *options,
+                                 pcsim_picture **picture) PCSIM_NODISCARD;
 pcsim_status pcsim_picture_png(const pcsim_picture *picture, uint8_t **png, size_t *size) PCSIM_NODISCARD;
 void pcsim_picture_destroy(pcsim_picture **picture);
 
@@ -159,11 +169,12 @@ void pcsim_picture_destroy(pcsim_picture **picture);
 
 /** `history.csv` and the convergence curves of the report. Rank 0. */
 typedef struct pcsim_history pcsim_history;
-/** Columns: step first, residual, momentum..., then the quantities. `resume_step` < 0 starts anew; else the rows of
- *  an existing file with a step below it are kept (a row cut off by a kill is dropped) and other columns or a
- *  broken row are ERR_IO. Names that begin with residual, momentum, continuity or mass are drawn as residuals. Caller
- *  closes. */
-pcsim_status pcsim_history_open(const char *path, const char *const *columns, int n, int64_t resume_step, pcsim_history **history) PCSIM_NODISCARD;
+/** Columns: step first, residual, momentum..., then the quantities. `resume_step` < 0 starts anew; else the
+ * rows of an existing file with a step below it are kept (a row cut off by a kill is dropped) and other
+ * columns or a broken row are ERR_IO. Names that begin with residual, momentum, continuity or mass are drawn
+ * as residuals. Caller closes. */
+pcsim_status pcsim_history_open(const char *path, const char *const *columns, int n, int64_t resume_step,
+                                pcsim_history **history) PCSIM_NODISCARD;
 /** Read a whole history for a report; nothing is written. Caller closes. */
 pcsim_status pcsim_history_read(const char *path, pcsim_history **history) PCSIM_NODISCARD;
 /** `values` [n]; handed to the system before the call returns. */
@@ -200,13 +211,14 @@ typedef struct {
 /** A mesh study: quantities on successive meshes, observed order, extrapolated value. */
 typedef struct pcsim_study {
   int num_meshes, num_quantities;
-  double ratio;             /**< mean ratio of sizes of successive meshes */
-  const int64_t *cells;     /**< [num_meshes] coarse to fine */
-  const double *sizes;      /**< [num_meshes] */
-  const char (*names)[96];  /**< [num_quantities] */
-  const double *values;     /**< [num_meshes][num_quantities] */
-  const double *order;      /**< [num_quantities] observed over the last three; NaN if not monotone */
-  const double *extrapolated; /**< [num_quantities] Richardson with the order limited to [0.5, 2]; NaN if not monotone */
+  double ratio;               /**< mean ratio of sizes of successive meshes */
+  const int64_t *cells;       /**< [num_meshes] coarse to fine */
+  const double *sizes;        /**< [num_meshes] */
+  const char (*names)[96];    /**< [num_quantities] */
+  const double *values;       /**< [num_meshes][num_quantities] */
+  const double *order;        /**< [num_quantities] observed over the last three; NaN if not monotone */
+  const double *extrapolated; /**< [num_quantities] Richardson with the order limited to [0.5, 2]; NaN if not
+                                 monotone */
   const double *uncertainty;  /**< [num_quantities] grid convergence index of the finest, relative */
 } pcsim_study;
 /** Formal order of the flow solver, and whether an observed order agrees with it (within 0.3). */
@@ -215,8 +227,8 @@ bool pcsim_study_order_expected(double order);
 /** summary.json: the shape of the design page plus `reason`, `linear_iterations`, `memory_bytes`,
  *  `solve_seconds`, `machine`, `units`, `curves`, `study` and `mesh`. NaN and infinities are null. Rank 0. */
 pcsim_status pcsim_summary_write(const pcsim_report *report, const char *path) PCSIM_NODISCARD;
-/** Read it back (pictures, history and case text are not in it: NULL). All is owned by `*report`; caller frees
- *  with pcsim_summary_free. Errors: ERR_IO with the path, line and column. */
+/** Read it back (pictures, history and case text are not in it: NULL). All is owned by `*report`; caller
+ * frees with pcsim_summary_free. Errors: ERR_IO with the path, line and column. */
 pcsim_status pcsim_summary_read(const char *path, pcsim_report **report) PCSIM_NODISCARD;
 void pcsim_summary_free(pcsim_report **report);
 /** Self-contained HTML: pictures inline, convergence curves, curves against references (a curve named
@@ -236,9 +248,10 @@ typedef enum {
   PCSIM_JSON_ARRAY,
   PCSIM_JSON_OBJECT
 } pcsim_json_kind;
-/** `name` stands for the text in messages `name:line:column: ...`. Caller destroys the root; the values below it
- *  are borrowed from it. Errors: ERR_IO. */
-pcsim_status pcsim_json_parse(const char *text, size_t size, const char *name, pcsim_json **json) PCSIM_NODISCARD;
+/** `name` stands for the text in messages `name:line:column: ...`. Caller destroys the root; the values below
+ * it are borrowed from it. Errors: ERR_IO. */
+pcsim_status pcsim_json_parse(const char *text, size_t size, const char *name,
+                              pcsim_json **json) PCSIM_NODISCARD;
 pcsim_status pcsim_json_read(const char *path, pcsim_json **json) PCSIM_NODISCARD;
 void pcsim_json_destroy(pcsim_json **json);
 /* All of these take NULL (an absent value) and what is of another kind. */

@@ -15,16 +15,16 @@ pcsim_status pcsim_solver_end(void) PCSIM_NODISCARD;
 
 /** Choices of the steady solver; defaults from pcsim_flow_options_default. */
 typedef struct {
-  double tolerance;   /**< relative residual to stop at */
+  double tolerance; /**< relative residual to stop at */
   int64_t steps_max;
-  double cfl;         /**< pseudo-time step of the first step, in units of V/a_P */
-  double central;     /**< share of central in the convective flux, rest linear upwind */
-  double kappa;       /**< face interpolation: 0 linear, 1 cubic */
-  double wall_order;  /**< wall flux: 1 exact for parabolas, 0 two points */
-  double rhie_chow;   /**< factor of the pressure dissipation, 1 is Rhie and Chow's */
+  double cfl;              /**< pseudo-time step of the first step, in units of V/a_P */
+  double central;          /**< share of central in the convective flux, rest linear upwind */
+  double kappa;            /**< face interpolation: 0 linear, 1 cubic */
+  double wall_order;       /**< wall flux: 1 exact for parabolas, 0 two points */
+  double rhie_chow;        /**< factor of the pressure dissipation, 1 is Rhie and Chow's */
   double linear_tolerance; /**< of the inner Krylov solve */
-  char linear[16];    /**< auto | multigrid | direct | petsc */
-  char petsc[512];    /**< extra PETSc options, "" none */
+  char linear[16];         /**< auto | multigrid | direct | petsc */
+  char petsc[512];         /**< extra PETSc options, "" none */
 } pcsim_flow_options;
 pcsim_flow_options pcsim_flow_options_default(void);
 /** Read `solve:`; problems go to the tree. */
@@ -36,13 +36,13 @@ typedef struct pcsim_flow_solver pcsim_flow_solver;
 
 /** One finished step, as the observer sees it. */
 typedef struct {
-  int64_t step;         /**< 0 is the start, before any step */
-  double residual;      /**< relative: |R| / reference, largest of the equations */
-  double residuals[4];  /**< momentum x, y, z and continuity, each against its reference */
+  int64_t step;        /**< 0 is the start, before any step */
+  double residual;     /**< relative: |R| / reference, largest of the equations */
+  double residuals[4]; /**< momentum x, y, z and continuity, each against its reference */
   double cfl;
   int64_t linear_iterations; /**< of this step */
-  int64_t rejections;   /**< of this step */
-  double wall_seconds;  /**< since the solve began */
+  int64_t rejections;        /**< of this step */
+  double wall_seconds;       /**< since the solve began */
 } pcsim_flow_step;
 /** Called after each step on every rank (collective inside is fine); a failure ends the solve with it. */
 typedef pcsim_status (*pcsim_flow_observer)(void *context, const pcsim_flow_step *step);
@@ -56,16 +56,17 @@ typedef struct {
   pcsim_outcome outcome;
   int64_t steps, linear_iterations;
   double residual;
-  double seconds;         /**< wall time of the solve, without set-up of mesh and files */
-  char reason[512];       /**< a sentence: why it stopped; on divergence the equation, cell, coordinates, remedy */
-  int64_t worst_cell;     /**< on divergence: number in the raw mesh; else -1 */
+  double seconds;   /**< wall time of the solve, without set-up of mesh and files */
+  char reason[512]; /**< a sentence: why it stopped; on divergence the equation, cell, coordinates, remedy */
+  int64_t worst_cell; /**< on divergence: number in the raw mesh; else -1 */
   double worst_centre[3];
 } pcsim_flow_result;
 
 /** Collective. Mesh and problem are borrowed until destroy. Errors: ERR_MESH (degenerate stencil; names
  *  the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc options). */
 pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
-                                      const pcsim_flow_options *options, pcsim_flow_solver **solver) PCSIM_NODISCARD;
+                                      const pcsim_flow_options *options,
+                                      pcsim_flow_solver **solver) PCSIM_NODISCARD;
 void pcsim_flow_solver_destroy(pcsim_flow_solver **solver);
 /** March to the steady state. Not converging is a result, not an error. */
 pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_flow_observer observer, void *context,
