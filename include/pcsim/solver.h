@@ -17,7 +17,7 @@ pcsim_status pcsim_solver_end(void) PCSIM_NODISCARD;
 typedef struct {
   double tolerance; /**< relative residual to stop at */
   int64_t steps_max;
-  double cfl;              /**< pseudo-time step of the first step, in units of V/a_P */
+  double cfl;              /**< first pseudo-time step in units of V/a_P, on 20,000 cells */
   double central;          /**< share of central in the convective flux, rest linear upwind */
   double kappa;            /**< face interpolation: 0 linear, 1 cubic */
   double wall_order;       /**< wall flux: 1 exact for parabolas, 0 two points */
