@@ -463,7 +463,7 @@ static void inner_products(const multigrid *mg, int64_t n, int count, const floa
 
 static pcsim_status cycle(multigrid *mg, int at, const float *b);
 
-/* l->rest = b - A x and l->v or l->r = A x for the vector in l->x */
+/* rest = b - A x and product = A x for the vector in l->x */
 static pcsim_status apply_level(mg_level *l, const float *b, float *rest, float *product) {
   const int64_t n = l->a->n;
   PCSIM_TRY(halo_exchange(l->exchange, 4, l->x, l->x + 4 * n));
