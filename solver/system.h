@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file system.h  Private to solver/: a problem discretised in space, as the marches see it.
+ *
+ *      d/dt A(q, t) + R(q, t) = 0
+ *
+ *  integrated over each cell, with m unknowns and m equations a cell. An equation without accumulation
+ *  (continuity) holds at every time. The steady march (march.h) and the time steps (time.h) know only this;
+ *  the built-in flow (flow_system.c) and a problem made of programs are systems.
+ *
+ *  Order of calls: write q, then `residual`; it leaves the system linearised at that q and t, which is the
+ * point that `tangent`, `renew` and `solve` refer to, with the shift of the last `set_shift`. Letters of
+ * array shapes: n owned cells, m unknowns. Every function is collective where it returns a status. Arrays
+ * belong to the system. */
+#ifndef PCSIM_SOLVER_SYSTEM_H
+#define PCSIM_SOLVER_SYSTEM_H
+
+#include <pcsim/mesh.h>
+
+typedef struct discrete_system {
+  void *context; /**< first argument of the functions; borrowed */
+  const pcsim_mesh *mesh;
+  int m;                  /**< unknowns of a cell, > 0 */
+  int64_t n;              /**< owned cells, >= 0 */
+  double *q;              /**< [n][m] the state, scaled as the system likes; written by the march */
+  const double *volume;   /**< [n] > 0, in 2D area: weights of norms over cells */
+  const uint8_t *evolves; /**< [m] 1: equation i has an accumulation; unknown i is then in the error norm */
+  const double
+      *scale; /**< [m] size of unknown i in the units of q, > 0; 0: the largest magnitude of the run */
+
+  /** Start of a step or stage: coefficients that are frozen until the next call follow the state and the
+   * fluxes of the last `residual`. Call `residual` after it. NULL: nothing is frozen. */
+  pcsim_status (*freeze)(void *context);
+  /** R(q, t) into r [n][m]; of a steady problem t is 0. What is not finite in q shows in r. */
+  pcsim_status (*residual)(void *context, double t, double *r);
+  /** A(q, t) into a [n][m], 0 where an equation has none. No ghosts are needed. */
+  pcsim_status (*accumulation)(void *context, double t, double *a);
+  /** Shift of `tangent`, `renew` and `solve`: A'/step + (pseudo-time term of a cell)/cfl. The pseudo-time
+   * term is the system's own choice such that cfl = 1 is about an explicit step. Either may be INFINITY: no
+   * such term. */
+  void (*set_shift)(void *context, double cfl, double step);
+  /** y = (A'/step + pseudo-time/cfl + R') v, both [n][m]; frozen coefficients stay frozen. */
+  pcsim_status (*tangent)(void *context, const double *v, double *y);
+  /** New preconditioner at the current point and shift. Needed once before the first solve. */
+  pcsim_status (*renew)(void *context);
+  /** Solve (A'/step + pseudo-time/cfl + R') x = b, both [n][m], until the residual is `tolerance` times b;
+   *  the preconditioner is that of the last `renew`. `*converged` false: x is the best there is. */
+  pcsim_status (*solve)(void *context, const double *b, double tolerance, double *x, int64_t *iterations,
+                        bool *converged);
+  /** Take out of q what no equation decides (the level of the pressure). Collective. NULL: nothing. */
+  void (*normalise)(void *context);
+  /** What equation i (0 .. m-1) is called in messages, such as "x-momentum"; lives as long as the system. */
+  const char *(*equation)(const void *context, int i);
+} discrete_system;
+
+#endif
