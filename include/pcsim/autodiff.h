@@ -83,6 +83,9 @@ pcsim_value pcsim_build_mean(pcsim_program *program, pcsim_value a);
 pcsim_value pcsim_build_frozen(pcsim_program *program, pcsim_value a);
 /** What the program gives, by name. */
 void pcsim_build_output(pcsim_program *program, const char *name, pcsim_value value);
+/** Name of input i in the order of building, NULL past the last; `*rows` (may be NULL) gets its rows, `*used`
+ *  (may be NULL) whether an output depends on it. Borrowed. */
+const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, bool *used);
 
 /* Maps between spaces; the index and weight arrays are given at run time by the map's name. */
 typedef int32_t pcsim_map;

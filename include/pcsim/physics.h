@@ -4,6 +4,7 @@
 #ifndef PCSIM_PHYSICS_H
 #define PCSIM_PHYSICS_H
 
+#include <pcsim/autodiff.h>
 #include <pcsim/mesh.h>
 
 #ifdef __cplusplus
@@ -102,6 +103,86 @@ typedef struct {
       *face_friction;      /**< [nb][3] viscous force of the fluid on the boundary, N (per m depth in 2D) */
   const double *face_flow; /**< [nb] volume flow out of the domain, m^3/s */
 } pcsim_flow_fields;
+
+/* --------------------------------------------------- typed conservation laws */
+
+/** What a boundary does to one unknown. */
+typedef enum {
+  PCSIM_TRANSPORT_VALUE, /**< the unknown is given */
+  PCSIM_TRANSPORT_FLUX,  /**< the outward flux F.n of its equation is given (Neumann, Robin) */
+  PCSIM_TRANSPORT_FREE   /**< the flux of the state inside, extrapolated to the face (outflow) */
+} pcsim_transport_kind;
+
+/* Programs of a typed problem live on the space "points". Their inputs, those of them that are needed:
+ *    "coordinates" [4]       x, y, z, t (z = 0 in 2D)
+ *    "u", "u_x", ...         unknowns and first derivatives by x, y (and z in 3D) in place, one row each
+ *    "n.x", "n.y", ("n.z")   unit normal out of the domain; conditions only
+ *    "region"                number of the mesh region of the cell that is evaluated (view: fields)
+ *  and the parameters of the case as parameters of the program, 1 x 1, with their values. Outputs lie on
+ *  "points" too. pcsim_program_input tells which inputs there are. */
+
+/** One entry of `boundaries:` on the faces that it names. Row i of the programs' outputs belongs to unknown
+ *  (and equation) i of the view. */
+typedef struct {
+  const char *name;             /**< key in the case: a boundary or a pattern */
+  const uint8_t *kind;          /**< [m] pcsim_transport_kind */
+  const pcsim_program *program; /**< outputs "value" [m], "flux" [m]; rows that do not count are 0. `value`
+                                   depends on no unknown, `flux` on values of unknowns, not on derivatives */
+  int64_t num_faces;            /**< on this rank */
+  const int64_t *face;          /**< [num_faces] boundary faces, 0 = face num_interior_faces of the mesh */
+} pcsim_transport_condition;
+
+/** A source in points: one point, or quadrature points along a segment. Cell cell[i] gains weight[i] times
+ *  "value" at point[i]; in `dt A + div F + source = 0` integrated over a cell it counts negative. */
+typedef struct {
+  const pcsim_program *program; /**< output "value" [m]: strength, for a segment per length; of coordinates */
+  int64_t num_points;           /**< in cells of this rank */
+  const int32_t *cell;          /**< [num_points] owned cell */
+  const double *point;          /**< [num_points][3] */
+  const double *weight;         /**< [num_points] 1 for a point, a length for a segment */
+} pcsim_transport_source;
+
+/** Conservation laws as typed in a case: dt A + div F + source = 0 for m unknowns on one mesh. */
+typedef struct pcsim_transport_problem pcsim_transport_problem;
+
+/** Parts of a typed problem; borrowed. */
+typedef struct {
+  int dim;
+  int num_unknowns;            /**< m: also the number of equations; equation i is that of unknown i */
+  const char *const *unknown;  /**< [m] names */
+  const bool *has_time;        /**< [m] equation i has a time derivative */
+  bool has_any_time;           /**< one of them has */
+  const double *scale;         /**< [m] typical magnitude of each unknown, > 0 */
+  double length_scale;         /**< m, > 0 */
+  const pcsim_program *terms;  /**< outputs "accumulation" [m], "flux" [dim*m] (row j*m + i: component j of
+                                  equation i), "source" [m] with its sign in the equation; accumulation uses
+                                  no derivatives */
+  int num_fields;              /**< cell fields that the programs read by name */
+  const char *const *field;    /**< [num_fields] names of inputs */
+  const double *const *values; /**< [num_fields] -> [num_cells + num_ghosts] */
+  const int32_t *material;     /**< [num_cells + num_ghosts] a face between two different ones is an interface
+                                  across which coefficients jump; NULL: no jumps */
+  int num_conditions;
+  const pcsim_transport_condition *condition; /**< [num_conditions]; every boundary face is in one */
+  int num_sources;
+  const pcsim_transport_source *source; /**< [num_sources] */
+  const pcsim_program *initial;         /**< output "start" [m] of coordinates; NULL: the case gives none */
+  const double *start; /**< [num_cells][m]: `initial` at cell centres, else a uniform guess */
+} pcsim_transport_view;
+
+/** Does `physics:` hold typed equations and no built-in model? */
+bool pcsim_transport_given(const pcsim_tree *tree);
+/** Read `physics:`, `boundaries:`, `initial:` of typed equations for this mesh (collective). Every fault is a
+ *  problem in the tree, all in one pass: equations that are no conservation laws (with the writing that is
+ * one where there is one), counts and names of unknowns, wrong names and expressions, boundaries without a
+ *  condition for an unknown, a level that nothing fixes, values that are not finite. Returns OK with
+ * `*problem` NULL if it found problems: ask pcsim_tree_status. The mesh must outlive it. Caller destroys. */
+pcsim_status pcsim_transport_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
+                                          pcsim_transport_problem **problem) PCSIM_NODISCARD;
+const pcsim_transport_view *pcsim_transport_problem_get(const pcsim_transport_problem *problem);
+void pcsim_transport_problem_destroy(pcsim_transport_problem **problem);
+/** Check the parts of the case that do not need a mesh; problems go to the tree. */
+void pcsim_transport_problem_check(pcsim_tree *tree);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a program asks for. */
+#include "graph.h"
+
+/** Does an output depend on value `wanted`? */
+static bool is_used(const pcsim_program *program, pcsim_value wanted) {
+  bool *live = NULL;
+  if (pcsim_alloc((size_t)program->num_nodes, sizeof *live, &live) != PCSIM_OK) {
+    pcsim_error_clear();
+    return true; /* as far as is known */
+  }
+  for (int i = 0; i < program->num_outputs; i++) live[program->outputs[i].value] = true;
+  for (pcsim_value v = program->num_nodes - 1; v > wanted; v--)
+    for (int i = 0; live[v] && i < graph_node(program, v)->num_inputs; i++)
+      live[graph_node(program, v)->inputs[i]] = true;
+  bool used = live[wanted];
+  pcsim_free(&live);
+  return used;
+}
+
+const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, bool *used) {
+  for (pcsim_value v = 0; v < program->num_nodes; v++) {
+    const node *n = graph_node(program, v);
+    if (n->kind != NODE_INPUT || i-- > 0) continue;
+    if (rows) *rows = n->rows;
+    if (used) *used = is_used(program, v);
+    return program->names[n->index];
+  }
+  return NULL;
+}
