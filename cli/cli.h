@@ -196,7 +196,7 @@ int cli_summary_exit_code(const pcsim_report *summary);
 
 /** A solve that ended, with what the report needs beside the fields. */
 typedef struct {
-  pcsim_flow_result result;
+  pcsim_solve_result result;
   const char *status;               /**< as summary.json has it; NULL: stopped by a signal, to be resumed */
   double wall_seconds, cpu_seconds; /**< earlier parts of a resumed run included; CPU summed over ranks */
   size_t memory_peak;               /**< summed over ranks */

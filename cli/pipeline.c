@@ -7,7 +7,7 @@
 
 /* What the run says last: how it ended, and the references one by one. */
 static void log_end(const cli_session *s, const cli_outcome *o, const char *folder) {
-  const pcsim_flow_result *r = &o->result;
+  const pcsim_solve_result *r = &o->result;
   pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps: residual %.2e, %.1f s", o->status, (long long)r->steps,
             r->residual, o->wall_seconds);
   if (r->outcome != PCSIM_OUTCOME_CONVERGED) pcsim_log(PCSIM_LOG_WARNING, "%s: %s", o->status, r->reason);

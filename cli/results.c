@@ -187,7 +187,7 @@ done:
 
 static void fill_report(const cli_session *s, const cli_outcome *o, const album *a, const char *title,
                         pcsim_report *r) {
-  const pcsim_flow_result *result = &o->result;
+  const pcsim_solve_result *result = &o->result;
   *r = (pcsim_report){.title = title,
                       .status = o->status,
                       .reason = result->reason,

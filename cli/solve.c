@@ -48,7 +48,7 @@ static double cpu_now(const march *m) {
   return m->earlier[1] + all;
 }
 
-static pcsim_status write_checkpoint(march *m, const pcsim_flow_step *step) {
+static pcsim_status write_checkpoint(march *m, const pcsim_solve_step *step) {
   pcsim_checkpoint info = {
       .step = step->step, .width = 4, .num_cells_global = pcsim_mesh_get(m->s->mesh)->num_cells_global};
   memcpy(info.case_hash, m->s->hash, sizeof info.case_hash);
@@ -76,7 +76,7 @@ static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *q
   return status;
 }
 
-static pcsim_status add_history(march *m, const pcsim_flow_step *step) {
+static pcsim_status add_history(march *m, const pcsim_solve_step *step) {
   const pcsim_quantity *quantities;
   int n = pcsim_monitors_quantities(m->s->monitors, &quantities);
   if (!m->outcome->history) PCSIM_TRY(open_history(m, step->step, quantities, n));
@@ -91,7 +91,7 @@ static pcsim_status add_history(march *m, const pcsim_flow_step *step) {
 }
 
 /* Residuals of this method fall faster and faster: the mean of the last rates is a safe side guess. */
-static void time_left(march *m, const pcsim_flow_step *step, char text[48]) {
+static void time_left(march *m, const pcsim_solve_step *step, char text[48]) {
   double before = m->before_residual, tolerance = m->s->options.tolerance;
   text[0] = '\0';
   m->before_residual = step->residual;
@@ -113,7 +113,7 @@ static bool is_compared(const march *m, const char *name) {
 }
 
 /* Up to three quantities, those with a reference first. */
-static void log_step(march *m, const pcsim_flow_step *step) {
+static void log_step(march *m, const pcsim_solve_step *step) {
   const pcsim_quantity *quantities;
   char left[48], line[512];
   int n = pcsim_monitors_quantities(m->s->monitors, &quantities), shown = 0;
@@ -139,7 +139,7 @@ static int agree_on_due(march *m, int64_t step) {
   return due;
 }
 
-static pcsim_status observe(void *context, const pcsim_flow_step *step) {
+static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   march *m = context;
   pcsim_flow_fields fields;
   PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, &fields));
@@ -215,7 +215,7 @@ static pcsim_status at_petsc_key(cli_session *s, pcsim_status status) {
 }
 
 static pcsim_status go(march *m, pcsim_flow_fields *fields) {
-  pcsim_flow_result *result = &m->outcome->result;
+  pcsim_solve_result *result = &m->outcome->result;
   m->written_at = pcsim_time_wall();
   pcsim_status status = pcsim_flow_solver_run(m->s->solver, observe, m, result);
   if (m->stop_signal && status != PCSIM_OK) { /* asked for: the run is left unfinished, not failed */
@@ -230,7 +230,7 @@ static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
   if (m->s->references) PCSIM_TRY(pcsim_references_compare(m->s->references, m->s->monitors, fields));
-  pcsim_flow_step last = {
+  pcsim_solve_step last = {
       .step = result->steps, .residual = result->residual, .wall_seconds = result->seconds};
   if (result->outcome != PCSIM_OUTCOME_DIVERGED && result->steps > m->written)
     PCSIM_TRY(write_checkpoint(m, &last));

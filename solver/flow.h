@@ -72,8 +72,9 @@ typedef struct flow {
   double *tau;           /**< [nt] volume / a_p, frozen within a step */
   double *mass;          /**< [ni + nb] mass flux of the last residual */
   double *face_velocity; /**< [ni][d] convected velocity of the last residual */
-  double *diagonal;      /**< [n] pseudo-time term of momentum, a_p / CFL */
+  double *diagonal;      /**< [n] shift of momentum: a_p / CFL, volume / time step */
   double *v, *v_grad;    /**< [nt][m], [nt][m][d] for tangents */
+  double *scratch;       /**< [n][m] */
 } flow;
 
 /** Set-up (flow_setup.c, flow_gradient.c). */

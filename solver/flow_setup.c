@@ -76,6 +76,7 @@ static pcsim_status allocate_state(flow *f) {
   PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &f->grad));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &f->v));
   PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &f->v_grad));
+  PCSIM_TRY(pcsim_alloc((size_t)f->n * m, sizeof(double), &f->scratch));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->a_p));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->tau));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->volume));
@@ -135,9 +136,10 @@ void flow_destroy(flow **out) {
   flow *f = *out;
   if (!f) return;
   flow_gradient_destroy(&f->gradient);
-  void *blocks[] = {&f->owner,      &f->neighbour,     &f->face,     &f->wall_owner, &f->wall_kind, &f->wall,
-                    &f->wall_value, &f->volume,        &f->q,        &f->grad,       &f->a_p,       &f->tau,
-                    &f->mass,       &f->face_velocity, &f->diagonal, &f->v,          &f->v_grad};
+  void *blocks[] = {
+      &f->owner,      &f->neighbour,     &f->face,     &f->wall_owner, &f->wall_kind, &f->wall,
+      &f->wall_value, &f->volume,        &f->q,        &f->grad,       &f->a_p,       &f->tau,
+      &f->mass,       &f->face_velocity, &f->diagonal, &f->v,          &f->v_grad,    &f->scratch};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }

@@ -4,39 +4,40 @@
  *      d/dt A(q, t) + R(q, t) = 0
  *
  *  integrated over each cell, with m unknowns and m equations a cell. An equation without accumulation
- *  (continuity) holds at every time. The steady march (march.h) and the time steps (time.h) know only this;
- *  the built-in flow (flow_system.c) and a problem made of programs are systems.
+ *  (continuity) holds at every time. The steady march (march.h) and the time steps (timestep.h) know only
+ *  this; the built-in flow (flow_system.c) and a problem made of programs are systems.
  *
  *  Order of calls: write q, then `residual`; it leaves the system linearised at that q and t, which is the
- * point that `tangent`, `renew` and `solve` refer to, with the shift of the last `set_shift`. Letters of
- * array shapes: n owned cells, m unknowns. Every function is collective where it returns a status. Arrays
- * belong to the system. */
+ *  point that `tangent`, `renew` and `solve` refer to, with the shift of the last `set_shift`. Letters of
+ *  array shapes: n owned cells, m unknowns. What returns a status is collective, and so is `normalise`.
+ * Arrays belong to the system. */
 #ifndef PCSIM_SOLVER_SYSTEM_H
 #define PCSIM_SOLVER_SYSTEM_H
 
-#include <pcsim/mesh.h>
+#include <pcsim/solver.h>
 
 typedef struct discrete_system {
   void *context; /**< first argument of the functions; borrowed */
   const pcsim_mesh *mesh;
-  int m;                  /**< unknowns of a cell, > 0 */
+  int m;                  /**< unknowns of a cell, 1 to SYSTEM_UNKNOWNS_MAX */
   int64_t n;              /**< owned cells, >= 0 */
   double *q;              /**< [n][m] the state, scaled as the system likes; written by the march */
   const double *volume;   /**< [n] > 0, in 2D area: weights of norms over cells */
   const uint8_t *evolves; /**< [m] 1: equation i has an accumulation; unknown i is then in the error norm */
-  const double
-      *scale; /**< [m] size of unknown i in the units of q, > 0; 0: the largest magnitude of the run */
+  const double *scale;    /**< [m] size of unknown i in the units of q, > 0; 0: the largest of the run */
+  const char *advice;     /**< what may help when no step can be taken: the end of a sentence */
 
-  /** Start of a step or stage: coefficients that are frozen until the next call follow the state and the
-   * fluxes of the last `residual`. Call `residual` after it. NULL: nothing is frozen. */
-  pcsim_status (*freeze)(void *context);
+  /** Coefficients that are frozen until the next call (Rhie and Chow's) follow the state and what the last
+   *  `residual` left behind; `fresh`: they follow q and t alone, so that equal states give equal bits.
+   *  Call `residual` after it. NULL: nothing is frozen. */
+  pcsim_status (*freeze)(void *context, double t, bool fresh);
   /** R(q, t) into r [n][m]; of a steady problem t is 0. What is not finite in q shows in r. */
   pcsim_status (*residual)(void *context, double t, double *r);
-  /** A(q, t) into a [n][m], 0 where an equation has none. No ghosts are needed. */
+  /** A(q, t) into a [n][m], 0 where an equation has none. */
   pcsim_status (*accumulation)(void *context, double t, double *a);
   /** Shift of `tangent`, `renew` and `solve`: A'/step + (pseudo-time term of a cell)/cfl. The pseudo-time
-   * term is the system's own choice such that cfl = 1 is about an explicit step. Either may be INFINITY: no
-   * such term. */
+   *  term is the system's own choice such that cfl = 1 is about an explicit step. Either may be INFINITY:
+   *  no such term. */
   void (*set_shift)(void *context, double cfl, double step);
   /** y = (A'/step + pseudo-time/cfl + R') v, both [n][m]; frozen coefficients stay frozen. */
   pcsim_status (*tangent)(void *context, const double *v, double *y);
@@ -46,10 +47,27 @@ typedef struct discrete_system {
    *  the preconditioner is that of the last `renew`. `*converged` false: x is the best there is. */
   pcsim_status (*solve)(void *context, const double *b, double tolerance, double *x, int64_t *iterations,
                         bool *converged);
-  /** Take out of q what no equation decides (the level of the pressure). Collective. NULL: nothing. */
+  /** Take out of q what no equation decides (the level of the pressure). NULL: nothing. */
   void (*normalise)(void *context);
   /** What equation i (0 .. m-1) is called in messages, such as "x-momentum"; lives as long as the system. */
   const char *(*equation)(const void *context, int i);
 } discrete_system;
+
+enum { SYSTEM_UNKNOWNS_MAX = 64 };
+
+/* ------------------------------------------------------------------ norms (system.c) */
+
+/** Euclidean norms of a residual over all cells of all ranks, without weights. */
+typedef struct {
+  double total, part[SYSTEM_UNKNOWNS_MAX]; /**< of all equations together, of each */
+  int64_t worst;                           /**< owned cell with the largest entry of this rank */
+  int worst_part;                          /**< and its equation */
+} system_norm;
+/** Collective. */
+void system_norm_of(const discrete_system *s, const double *r, system_norm *norm);
+/** Cell, place and equation of the largest entry over all ranks: fills `worst_cell`, `worst_centre` and the
+ *  reason "the E equation diverges first in cell ...; look at ...". Collective. */
+void system_report_worst(const discrete_system *s, const system_norm *norm, const double *r,
+                         pcsim_solve_result *result);
 
 #endif

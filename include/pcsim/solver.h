@@ -36,16 +36,18 @@ typedef struct pcsim_flow_solver pcsim_flow_solver;
 
 /** One finished step, as the observer sees it. */
 typedef struct {
-  int64_t step;        /**< 0 is the start, before any step */
-  double residual;     /**< relative: |R| / reference, largest of the equations */
-  double residuals[4]; /**< momentum x, y, z and continuity, each against its reference */
+  int64_t step;            /**< 0 is the start, before any step */
+  double residual;         /**< relative: |R| / reference, largest of the equations */
+  const double *residuals; /**< [num_residuals] of the equations, relative; a flow's: momentum x, y, z,
+                                continuity (4 in 2D too) */
+  int num_residuals;
   double cfl;
   int64_t linear_iterations; /**< of this step */
   int64_t rejections;        /**< of this step */
   double wall_seconds;       /**< since the solve began */
-} pcsim_flow_step;
+} pcsim_solve_step;
 /** Called after each step on every rank (collective inside is fine); a failure ends the solve with it. */
-typedef pcsim_status (*pcsim_flow_observer)(void *context, const pcsim_flow_step *step);
+typedef pcsim_status (*pcsim_solve_observer)(void *context, const pcsim_solve_step *step);
 
 typedef enum {
   PCSIM_OUTCOME_CONVERGED,
@@ -60,7 +62,7 @@ typedef struct {
   char reason[512]; /**< a sentence: why it stopped; on divergence the equation, cell, coordinates, remedy */
   int64_t worst_cell; /**< on divergence: number in the raw mesh; else -1 */
   double worst_centre[3];
-} pcsim_flow_result;
+} pcsim_solve_result;
 
 /** Collective. Mesh and problem are borrowed until destroy. Errors: ERR_MESH (degenerate stencil; names
  *  the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc options). */
@@ -69,8 +71,8 @@ pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_p
                                       pcsim_flow_solver **solver) PCSIM_NODISCARD;
 void pcsim_flow_solver_destroy(pcsim_flow_solver **solver);
 /** March to the steady state. Not converging is a result, not an error. */
-pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_flow_observer observer, void *context,
-                                   pcsim_flow_result *result) PCSIM_NODISCARD;
+pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_solve_observer observer, void *context,
+                                   pcsim_solve_result *result) PCSIM_NODISCARD;
 /** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
 pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *solver, pcsim_flow_fields *fields) PCSIM_NODISCARD;
 

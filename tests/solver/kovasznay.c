@@ -35,7 +35,7 @@ static flow_error error_of(const pcsim_flow_fields *fields, exact_flow exact) {
 static flow_error solve(const sample *s, const char *text, exact_flow exact) {
   sample_case c = case_of(sample_mesh(MPI_COMM_WORLD, s), text);
   pcsim_flow_solver *solver = NULL;
-  pcsim_flow_result result;
+  pcsim_solve_result result;
   pcsim_flow_fields fields;
   assert_ok(pcsim_flow_solver_create(c.mesh, c.problem, &c.options, &solver));
   assert_ok(pcsim_flow_solver_run(solver, NULL, NULL, &result));

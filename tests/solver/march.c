@@ -21,7 +21,7 @@ typedef struct {
   double residual;
 } watcher;
 
-static pcsim_status watch(void *context, const pcsim_flow_step *step) {
+static pcsim_status watch(void *context, const pcsim_solve_step *step) {
   watcher *w = context;
   assert_int_equal(step->step, w->calls ? w->last + 1 : step->step);
   assert_true(isfinite(step->residual) && step->residual <= 1 && step->cfl > 0 && step->wall_seconds >= 0);
@@ -96,7 +96,7 @@ static void step_limit(void **state) {
 
 /* The sentence names equation, cell and place, and the cell is there. */
 static void check_divergence(const march_run *r, const char *equation) {
-  const pcsim_flow_result *result = &r->result;
+  const pcsim_solve_result *result = &r->result;
   char place[128];
   const pcsim_mesh_view *v = pcsim_mesh_get(r->c.mesh);
   int found = 0;

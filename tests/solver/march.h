@@ -59,7 +59,7 @@ static inline void assert_same_sides(const sides *a, const sides *b, double rela
 typedef struct {
   sample_case c;
   pcsim_flow_solver *solver;
-  pcsim_flow_result result;
+  pcsim_solve_result result;
 } march_run;
 
 static inline march_run march_begin(MPI_Comm comm, const sample *s, const char *text) {

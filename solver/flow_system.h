@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file flow_system.h  Private to solver/: the discrete flow as a system. */
+#ifndef PCSIM_SOLVER_FLOW_SYSTEM_H
+#define PCSIM_SOLVER_FLOW_SYSTEM_H
+
+#include "flow.h"
+#include "system.h"
+
+/** What the system's functions work on; borrowed, must outlive the system. */
+typedef struct {
+  flow *f;
+  flow_linear *linear;
+} flow_context;
+
+void flow_system(flow_context *context, discrete_system *s);
+
+#endif

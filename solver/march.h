@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file march.h  Private to solver/: the march of any system to its steady state. */
+#ifndef PCSIM_SOLVER_MARCH_H
+#define PCSIM_SOLVER_MARCH_H
+
+#include "system.h"
+
+typedef struct {
+  double tolerance; /**< relative residual to stop at */
+  int64_t steps_max;
+  double cfl;              /**< first pseudo-time step */
+  double linear_tolerance; /**< of each linear solve */
+} march_options;
+
+/** The numbers beside q that a march goes on from. */
+typedef struct {
+  int64_t step, linear_total;
+  double cfl, reference; /**< pseudo-time step; largest residual so far */
+} march_state;
+
+typedef struct march march;
+
+/** `s` is borrowed. Caller destroys. Errors: ERR_MEMORY. */
+pcsim_status march_create(const discrete_system *s, const march_options *options, march **m) PCSIM_NODISCARD;
+void march_destroy(march **m);
+/** Frozen coefficients and residual of the state that stands in q: before anything of it is looked at.
+ *  Collective. */
+pcsim_status march_start(march *m) PCSIM_NODISCARD;
+/** March until the tolerance, the limit of steps or a stall; `observer` is called as pcsim_solve_observer
+ *  says, with the equations' residuals [m]. Collective. */
+pcsim_status march_run(march *m, pcsim_solve_observer observer, void *context,
+                       pcsim_solve_result *result) PCSIM_NODISCARD;
+march_state march_get_state(const march *m);
+/** q has been set by the caller. */
+void march_set_state(march *m, const march_state *state);
+/** Whether march_start or march_run has seen the q that stands there since march_set_state. */
+bool march_started(const march *m);
+
+#endif
