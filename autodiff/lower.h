@@ -86,4 +86,23 @@ pcsim_status lower_differentiate(lowering *l, pcsim_value value, int axis, pcsim
 /** A program of what `outputs` [n] need and of the coordinates, inputs first. Caller destroys. */
 pcsim_status lower_extract(lowering *l, const pcsim_value *outputs, int n, pcsim_program **program);
 
+/* -------------------------------------------------------------- lower_sums.c */
+
+/** How derivatives that are used in sums only go through the fields. */
+typedef struct {
+  bool by_weight;    /**< a sum for each weight; else one for each place, with weights inside */
+  bool shared_apart; /**< derivatives that several sums have are computed by themselves */
+} lower_route;
+typedef struct {
+  int sums;    /**< that went through as one */
+  bool shared; /**< several sums have a derivative in common */
+} lower_found;
+/** pcsim_lower_compose by this route. Caller destroys. */
+pcsim_status lower_with_sums(const pcsim_program *lowered, const pcsim_lowering *names,
+                             const pcsim_program *fields, lower_route route, lower_found *found,
+                             pcsim_program **out) PCSIM_NODISCARD;
+/** The same with every derivative by itself. Caller destroys. */
+pcsim_status lower_with_partials(const pcsim_program *lowered, const pcsim_lowering *names,
+                                 const pcsim_program *fields, pcsim_program **out) PCSIM_NODISCARD;
+
 #endif

@@ -30,7 +30,8 @@ typedef struct {
 } forward_split;
 typedef struct {
   double weight;
-  int divisor; /**< that component of the multi-index itself */
+  pcsim_value factor; /**< besides the weight; PCSIM_NO_VALUE: 1 */
+  int divisor;        /**< that component of the multi-index itself */
   int num_splits;
   forward_split *splits;
 } forward_term;
@@ -40,6 +41,13 @@ typedef struct {
   int num_terms;
   forward_term *terms;
 } forward_index;
+
+/** What a member of a sum is multiplied with: number * value, the value of one row or PCSIM_NO_VALUE for 1.
+ */
+typedef struct {
+  double number;
+  pcsim_value value;
+} forward_weight;
 
 /** Taylor coefficients, computed as they are asked for (transform_index.c, transform_forward.c). */
 typedef struct {
@@ -60,17 +68,27 @@ pcsim_status forward_lanes(pcsim_program *p, int order, int directions, bool col
                            forward *f) PCSIM_NODISCARD;
 /** The multi-indices `orders` [n][variables] and all below them. With `weights` [n] the sum over them of
  * weight times partial derivative, at the last place. */
-pcsim_status forward_multi(pcsim_program *p, int variables, const int *orders, int n, const double *weights,
-                           forward *f) PCSIM_NODISCARD;
+pcsim_status forward_multi(pcsim_program *p, int variables, const int *orders, int n,
+                           const forward_weight *weights, forward *f) PCSIM_NODISCARD;
 /** Place of a multi-index of forward_multi, -1 if it is not there. */
 int forward_place(const forward *f, const int *a);
 void forward_end(forward *f);
 /** A coefficient of an input or parameter (PCSIM_NO_VALUE: zero, as all that are not given). */
 pcsim_status forward_seed(forward *f, pcsim_value v, int index, pcsim_value direction) PCSIM_NODISCARD;
-/** Coefficients of all values that are there so far: after it each is at hand without deep recursion. */
-pcsim_status forward_run(forward *f) PCSIM_NODISCARD;
+/** Coefficients of the first `count` values: after it each is at hand without deep recursion. */
+pcsim_status forward_run(forward *f, int count) PCSIM_NODISCARD;
 /** Coefficient of a value, PCSIM_NO_VALUE for zero; its shape may be smaller than the value's. */
 pcsim_value forward_coefficient(forward *f, pcsim_value v, int index);
+
+/** Seed the unit directions of `wrt`, where they are among the multi-indices. */
+pcsim_status transform_seed_units(forward *f, pcsim_value wrt) PCSIM_NODISCARD;
+/** Of each of `values` [num] the sum over i of weights[i] times the partial derivative orders[i] [n][rows of
+ * wrt] by the column `wrt`, propagated as one; results [num], PCSIM_NO_VALUE for zero. The values are among
+ * the first `count` of the program. With one member it is a partial derivative. Weights that differ from
+ * point to point need every value in between to live where they do. */
+pcsim_status transform_sum(pcsim_program *p, pcsim_value wrt, const int *orders,
+                           const forward_weight *weights, int n, int count, const pcsim_value *values,
+                           int num, pcsim_value *results) PCSIM_NODISCARD;
 
 /** pcsim_transform_partials by a given route. */
 pcsim_status transform_partials_by(const pcsim_program *program, const char *wrt, const int *orders, int n,

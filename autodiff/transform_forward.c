@@ -385,11 +385,21 @@ static pcsim_value rest_of_term(forward *f, const node *n, pcsim_value v, const 
   return chain_rest(f, n, v, term);
 }
 
+/** Terms with one factor are added up before they are multiplied with it. */
 static pcsim_value rest(forward *f, const node *n, pcsim_value v, int index) {
   const forward_index *in = &f->indices[index];
   pcsim_value sum = PCSIM_NO_VALUE;
-  for (int j = 0; j < in->num_terms; j++)
-    sum = plus(f, sum, scaled(f, in->terms[j].weight, rest_of_term(f, n, v, &in->terms[j])));
+  for (int j = 0; j < in->num_terms; j++) {
+    const pcsim_value factor = in->terms[j].factor;
+    bool first = true;
+    for (int k = 0; k < j; k++) first = first && in->terms[k].factor != factor;
+    if (!first) continue;
+    pcsim_value part = PCSIM_NO_VALUE;
+    for (int k = j; k < in->num_terms; k++)
+      if (in->terms[k].factor == factor)
+        part = plus(f, part, scaled(f, in->terms[k].weight, rest_of_term(f, n, v, &in->terms[k])));
+    sum = plus(f, sum, factor < 0 ? part : times(f, factor, part));
+  }
   return sum;
 }
 
@@ -420,8 +430,7 @@ pcsim_value forward_coefficient(forward *f, pcsim_value v, int index) {
   return c;
 }
 
-pcsim_status forward_run(forward *f) {
-  const int count = f->p->num_nodes;
+pcsim_status forward_run(forward *f, int count) {
   for (int v = 0; v < count && f->p->status == PCSIM_OK; v++)
     for (int i = 0; i < f->num; i++)
       if (f->indices[i].wanted) forward_coefficient(f, v, i);

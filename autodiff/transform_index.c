@@ -13,6 +13,7 @@ static pcsim_status term_alloc(forward_index *index, int num_terms) {
 /** Order k along direction j splits into i and k - i of the same. */
 static pcsim_status lane_term(forward_term *term, int order, int j, int k, double weight) {
   term->weight = weight;
+  term->factor = PCSIM_NO_VALUE;
   term->divisor = k;
   PCSIM_TRY(pcsim_alloc((size_t)(k - 1), sizeof *term->splits, &term->splits));
   for (int i = 1; i < k; i++)
@@ -85,11 +86,13 @@ static int pivot(const int *a, int n) {
   return best;
 }
 
-static pcsim_status multi_term(const forward *f, const int *a, double weight, int *b, forward_term *term) {
+static pcsim_status multi_term(const forward *f, const int *a, forward_weight weight, int *b,
+                               forward_term *term) {
   const int n = f->variables, i = pivot(a, n);
   int count = 1;
   for (int j = 0; j < n; j++) count *= a[j] + 1;
-  term->weight = weight;
+  term->weight = weight.number;
+  term->factor = weight.value;
   term->divisor = a[i];
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *term->splits, &term->splits));
   int *c = NULL;
@@ -111,7 +114,8 @@ static double factorials(const int *a, int n) {
   return product;
 }
 
-static pcsim_status multi_indices(forward *f, const int *orders, int n, const double *weights, int *b) {
+static pcsim_status multi_indices(forward *f, const int *orders, int n, const forward_weight *weights,
+                                  int *b) {
   for (int i = 0; i < n; i++) PCSIM_TRY(closure(f, orders + i * f->variables, b));
   const int count = f->num_multi + (weights ? 1 : 0);
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof *f->indices, &f->indices));
@@ -120,7 +124,7 @@ static pcsim_status multi_indices(forward *f, const int *orders, int n, const do
     const int *a = f->multi + i * f->variables;
     if (total(a, f->variables) > f->order) f->order = total(a, f->variables);
     PCSIM_TRY(term_alloc(&f->indices[i], 1));
-    PCSIM_TRY(multi_term(f, a, 1, b, &f->indices[i].terms[0]));
+    PCSIM_TRY(multi_term(f, a, (forward_weight){1, PCSIM_NO_VALUE}, b, &f->indices[i].terms[0]));
     f->indices[i].wanted = !weights;
   }
   if (!weights) return PCSIM_OK;
@@ -132,17 +136,19 @@ static pcsim_status multi_indices(forward *f, const int *orders, int n, const do
     const int *a = orders + i * f->variables;
     forward_term *term = &sum->terms[i];
     if (!total(a, f->variables)) {
+      term->factor = PCSIM_NO_VALUE;
       term->divisor = 1; /* the value itself: no derivative, added by the caller */
       continue;
     }
-    PCSIM_TRY(multi_term(f, a, weights[i] * factorials(a, f->variables), b, term));
+    const forward_weight weight = {weights[i].number * factorials(a, f->variables), weights[i].value};
+    PCSIM_TRY(multi_term(f, a, weight, b, term));
     for (int j = 0; j < term->num_splits; j++) f->indices[term->splits[j].left].wanted = true;
   }
   return PCSIM_OK;
 }
 
-pcsim_status forward_multi(pcsim_program *p, int variables, const int *orders, int n, const double *weights,
-                           forward *f) {
+pcsim_status forward_multi(pcsim_program *p, int variables, const int *orders, int n,
+                           const forward_weight *weights, forward *f) {
   *f = (forward){.p = p, .variables = variables};
   int *b = NULL;
   PCSIM_TRY(pcsim_alloc((size_t)variables, sizeof *b, &b));

@@ -58,7 +58,7 @@ static pcsim_status tangents(transform *t, const char *const *wrt, int level, fo
     PCSIM_TRY(pcsim_program_status(p));
     PCSIM_TRY(forward_seed(f, t->wrt[i], 0, d));
   }
-  PCSIM_TRY(forward_run(f));
+  PCSIM_TRY(forward_run(f, p->num_nodes));
   const int num_outputs = p->num_outputs;
   for (int i = 0; i < num_outputs; i++) {
     tangent_name(text, level, p->outputs[i].name);
@@ -119,7 +119,7 @@ static pcsim_status jets(transform *t, int level, const jet_shape *shape, forwar
   pcsim_program *p = t->p;
   PCSIM_TRY(forward_lanes(p, shape->order, shape->directions, shape->collapsed, shape->weights, f));
   PCSIM_TRY(seed_directions(t, level, shape, f));
-  PCSIM_TRY(forward_run(f));
+  PCSIM_TRY(forward_run(f, p->num_nodes));
   const int num_outputs = p->num_outputs;
   for (int i = 0; i < num_outputs; i++) {
     const pcsim_value y = p->outputs[i].value;

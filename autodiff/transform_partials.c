@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file transform_partials.c  Mixed partial derivatives, by whichever of two routes costs less, and their
- * sums.
+/** @file transform_partials.c  Mixed partial derivatives, by whichever of two routes costs less, and linear
+ * operators.
  *
  *  Indices: Taylor coefficients in all variables at once. Nothing cancels.
  *  Directions: with m = |a|, repeated vectors in the polarisation identity give
@@ -37,27 +37,6 @@ static pcsim_value direction(pcsim_program *p, const double *d, int n) {
 
 /* ------------------------------------------------------------------ indices */
 
-/** The unit directions as first coefficients, where they are among the indices. */
-static pcsim_status seed_units(const partials *q, forward *f) {
-  int *a = NULL;
-  double *unit = NULL;
-  pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(pcsim_alloc((size_t)q->variables, sizeof *a, &a), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)q->variables, sizeof *unit, &unit), status, done);
-  for (int i = 0; i < q->variables; i++) {
-    a[i] = 1;
-    unit[i] = 1;
-    const int at = forward_place(f, a);
-    if (at >= 0) PCSIM_GOTO(forward_seed(f, q->wrt, at, direction(q->p, unit, q->variables)), status, done);
-    a[i] = 0;
-    unit[i] = 0;
-  }
-done:
-  pcsim_free(&a);
-  pcsim_free(&unit);
-  return status;
-}
-
 static double factorials(const partials *q, int which) {
   double product = 1;
   for (int i = 0; i < q->variables; i++) product *= factorial(q->orders[which * q->variables + i]);
@@ -68,8 +47,8 @@ static pcsim_status by_indices(partials *q) {
   forward f = {0};
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(forward_multi(q->p, q->variables, q->orders, q->n, NULL, &f), status, done);
-  PCSIM_GOTO(seed_units(q, &f), status, done);
-  PCSIM_GOTO(forward_run(&f), status, done);
+  PCSIM_GOTO(transform_seed_units(&f, q->wrt), status, done);
+  PCSIM_GOTO(forward_run(&f, q->p->num_nodes), status, done);
   for (int i = 0; i < q->num_outputs * q->n; i++) {
     const int which = i % q->n;
     if (!total(q, which)) continue;
@@ -80,78 +59,6 @@ static pcsim_status by_indices(partials *q) {
   }
   status = pcsim_program_status(q->p);
 done:
-  forward_end(&f);
-  return status;
-}
-
-/* --------------------------------------------------------------------- sums */
-
-/** First coefficient of the sum at the variables: what its members of order 1 give. */
-static pcsim_value sum_seed(const partials *q, const double *weights) {
-  double *d = NULL;
-  if (pcsim_alloc((size_t)q->variables, sizeof *d, &d) != PCSIM_OK)
-    return graph_fault(q->p, PCSIM_ERR_MEMORY, "out of memory for a direction");
-  bool any = false;
-  for (int i = 0; i < q->n; i++)
-    for (int j = 0; total(q, i) == 1 && j < q->variables; j++)
-      if (q->orders[i * q->variables + j]) {
-        d[j] += weights[i];
-        any = true;
-      }
-  const pcsim_value seed = any ? direction(q->p, d, q->variables) : PCSIM_NO_VALUE;
-  pcsim_free(&d);
-  return seed;
-}
-
-/** The factor that most members have in common: it is taken out of the sum, so that they need none inside. */
-static double common_factor(const partials *q, const double *weights) {
-  double best = 1;
-  int most = 0;
-  for (int i = 0; i < q->n; i++) {
-    const double factor = weights[i] * factorials(q, i);
-    int count = 0;
-    for (int j = 0; j < q->n; j++) count += weights[j] * factorials(q, j) == factor && total(q, j) > 1;
-    if (factor == 0 || count <= most) continue;
-    most = count;
-    best = factor;
-  }
-  return best;
-}
-
-/** Result o = factor * sum + weight of the values themselves * value. */
-static void put_together(partials *q, forward *f, double factor, double itself) {
-  pcsim_program *p = q->p;
-  for (int o = 0; o < q->num_outputs; o++) {
-    pcsim_value c = forward_coefficient(f, q->result[o], f->num - 1);
-    if (c >= 0) c = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, factor), c);
-    if (itself != 0) {
-      const pcsim_value own =
-          pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, itself), q->result[o]);
-      c = c < 0 ? own : pcsim_build_binary(p, PCSIM_OP_ADD, c, own);
-    }
-    q->result[o] = c;
-  }
-}
-
-/** result [num_outputs]: the weighted sum of the partials. */
-static pcsim_status summed(partials *q, const double *weights) {
-  forward f = {0};
-  double *inside = NULL, itself = 0;
-  const double factor = common_factor(q, weights);
-  pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(pcsim_alloc((size_t)q->n, sizeof *inside, &inside), status, done);
-  for (int i = 0; i < q->n; i++) {
-    inside[i] = weights[i] / factor;
-    itself += total(q, i) ? 0 : weights[i];
-  }
-  PCSIM_GOTO(forward_multi(q->p, q->variables, q->orders, q->n, inside, &f), status, done);
-  PCSIM_GOTO(seed_units(q, &f), status, done);
-  PCSIM_GOTO(forward_seed(&f, q->wrt, f.num - 1, sum_seed(q, inside)), status, done);
-  PCSIM_GOTO(forward_run(&f), status, done);
-  put_together(q, &f, factor, itself);
-  status = pcsim_program_status(q->p);
-done:
-  pcsim_free(&inside);
   forward_end(&f);
   return status;
 }
@@ -268,7 +175,7 @@ static pcsim_status by_directions(partials *q) {
   for (int j = 0; j < set.num; j++)
     PCSIM_GOTO(forward_seed(&f, q->wrt, j * order, direction(q->p, set.d + j * q->variables, q->variables)),
                status, done);
-  PCSIM_GOTO(forward_run(&f), status, done);
+  PCSIM_GOTO(forward_run(&f, q->p->num_nodes), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)set.num, sizeof *weights, &weights), status, done);
   status = combine(q, &f, &set, weights);
 done:
@@ -364,6 +271,23 @@ pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *
   return PCSIM_OK;
 }
 
+/** result [num_outputs]: the weighted sum of the partials. */
+static pcsim_status summed(partials *q, const double *weights) {
+  forward_weight *w = NULL;
+  pcsim_value *values = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)q->n, sizeof *w, &w), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)q->num_outputs, sizeof *values, &values), status, done);
+  for (int i = 0; i < q->n; i++) w[i] = (forward_weight){weights[i], PCSIM_NO_VALUE};
+  for (int i = 0; i < q->num_outputs; i++) values[i] = q->p->outputs[i].value;
+  status =
+      transform_sum(q->p, q->wrt, q->orders, w, q->n, q->p->num_nodes, values, q->num_outputs, q->result);
+done:
+  pcsim_free(&w);
+  pcsim_free(&values);
+  return status;
+}
+
 pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *wrt, const int *orders,
                                       const double *weights, int n, pcsim_program **out) {
   transform t;
@@ -374,7 +298,6 @@ pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *
   pcsim_status status = check(t.p, q.wrt, wrt, orders, n);
   if (status != PCSIM_OK) goto done;
   PCSIM_GOTO(pcsim_alloc((size_t)q.num_outputs, sizeof *q.result, &q.result), status, done);
-  for (int i = 0; i < q.num_outputs; i++) q.result[i] = t.p->outputs[i].value;
   PCSIM_GOTO(summed(&q, weights), status, done);
   const int level = partial_level(program, -1), num_outputs = q.num_outputs;
   for (int i = 0; i < num_outputs; i++) {

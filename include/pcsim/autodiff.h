@@ -26,19 +26,19 @@ typedef int32_t pcsim_value;
 typedef int32_t pcsim_space;
 #define PCSIM_NO_SPACE ((pcsim_space)-1)
 
+/* clang-format off */
 /** Operators point by point; X(enum, name, number of inputs). Comparisons give 1 or 0. The order is part
  *  of the file format: append only. */
 #define PCSIM_OP_LIST(X)                                                                                     \
-  X(NEG, "neg", 1)                                                                                           \
-  X(ADD, "add", 2)                                                                                           \
-  X(SUB, "sub", 2) X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2) X(EXP, "exp", 1) X(LOG, "log", 1)      \
-      X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1) X(ASIN, "asin", 1) X(ACOS, "acos", 1)               \
-          X(ATAN, "atan", 1) X(ATAN2, "atan2", 2) X(SINH, "sinh", 1) X(COSH, "cosh", 1) X(TANH, "tanh", 1)   \
-              X(SQRT, "sqrt", 1) X(CBRT, "cbrt", 1) X(ABS, "abs", 1) X(MIN, "min", 2) X(MAX, "max", 2)       \
-                  X(SIGN, "sign", 1) X(STEP, "step", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1)            \
-                      X(SOFTPLUS, "softplus", 1) X(GELU, "gelu", 1) X(SWISH, "swish", 1) X(LT, "lt", 2)      \
-                          X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and", 2) X(OR, "or", 2) X(NOT, "not", 1)     \
-                              X(WHERE, "where", 3) X(FLOOR, "floor", 1) X(HYPOT, "hypot", 2)
+  X(NEG, "neg", 1) X(ADD, "add", 2) X(SUB, "sub", 2) X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2)      \
+  X(EXP, "exp", 1) X(LOG, "log", 1) X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1)                       \
+  X(ASIN, "asin", 1) X(ACOS, "acos", 1) X(ATAN, "atan", 1) X(ATAN2, "atan2", 2) X(SINH, "sinh", 1)           \
+  X(COSH, "cosh", 1) X(TANH, "tanh", 1) X(SQRT, "sqrt", 1) X(CBRT, "cbrt", 1) X(ABS, "abs", 1)               \
+  X(MIN, "min", 2) X(MAX, "max", 2) X(SIGN, "sign", 1) X(STEP, "step", 1) X(ERF, "erf", 1)                   \
+  X(SIGMOID, "sigmoid", 1) X(SOFTPLUS, "softplus", 1) X(GELU, "gelu", 1) X(SWISH, "swish", 1)                \
+  X(LT, "lt", 2) X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and", 2) X(OR, "or", 2) X(NOT, "not", 1)              \
+  X(WHERE, "where", 3) X(FLOOR, "floor", 1) X(HYPOT, "hypot", 2)
+/* clang-format on */
 typedef enum {
 #define PCSIM_OP_ENUM(op, name, inputs) PCSIM_OP_##op,
   PCSIM_OP_LIST(PCSIM_OP_ENUM)
@@ -158,8 +158,9 @@ pcsim_status pcsim_program_compose(const pcsim_program *outer, const pcsim_progr
                                    pcsim_program **out) PCSIM_NODISCARD;
 /** A lowered program for unknowns that the program `fields` gives (a network, a trial function): outputs with
  * the names of the unknowns, one row each, of the input "coordinates". Its partial derivatives take the place
- * of the inputs "u_xx"; of the unknowns only coordinates, parameters and normals are left. Caller destroys.
- */
+ * of the inputs "u_xx"; of the unknowns only coordinates, parameters and normals are left. Derivatives that
+ * are used in weighted sums only go through `fields` as one where that has fewer operations (weights may be
+ * any values). Caller destroys. */
 pcsim_status pcsim_lower_compose(const pcsim_program *lowered, const pcsim_lowering *names,
                                  const pcsim_program *fields, pcsim_program **out) PCSIM_NODISCARD;
 
