@@ -8,6 +8,8 @@
 #define OUTER_ROWS 3
 #define INSTRUCTIONS "avx2"
 #include "exec_simd_math.h"
+#include "exec_simd_single.h"
+#include "exec_simd_special.h"
 
 #define SINGLE 0
 #define NAME(x) double_##x

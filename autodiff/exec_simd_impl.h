@@ -90,32 +90,23 @@ typedef float NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
       o[i] = __builtin_convertvector(y, NAME(half));                                                         \
     }                                                                                                        \
   }
+#define FUNCTION_2(name, function)                                                                           \
+  static void NAME(name) SIGNATURE {                                                                         \
+    NAME(half) *o = out;                                                                                     \
+    ARRAY(NAME(half), 0);                                                                                    \
+    WALK(0);                                                                                                 \
+    ARRAY(NAME(half), 1);                                                                                    \
+    WALK(1);                                                                                                 \
+    for (int64_t i = 0; i < n / VEC_LANES; i++) {                                                            \
+      const vec y = function(__builtin_convertvector(p0[s0 ? i : 0], vec),                                   \
+                             __builtin_convertvector(p1[s1 ? i : 0], vec));                                  \
+      o[i] = __builtin_convertvector(y, NAME(half));                                                         \
+    }                                                                                                        \
+  }
 #else
 #define FUNCTION(name, function) UNARY(name, function(x))
+#define FUNCTION_2(name, function) BINARY(name, function(x, y))
 #endif
-/* Functions of the C library, number by number. */
-#define SCALAR_1(name, value)                                                                                \
-  static void NAME(name) SIGNATURE {                                                                         \
-    real *o = out;                                                                                           \
-    ARRAY(real, 0);                                                                                          \
-    WALK(0);                                                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                                        \
-      const double x = (double)p0[s0 ? i : 0];                                                               \
-      o[i] = (real)(value);                                                                                  \
-    }                                                                                                        \
-  }
-#define SCALAR_2(name, value)                                                                                \
-  static void NAME(name) SIGNATURE {                                                                         \
-    real *o = out;                                                                                           \
-    ARRAY(real, 0);                                                                                          \
-    ARRAY(real, 1);                                                                                          \
-    WALK(0);                                                                                                 \
-    WALK(1);                                                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                                        \
-      const double x = (double)p0[s0 ? i : 0], y = (double)p1[s1 ? i : 0];                                   \
-      o[i] = (real)(value);                                                                                  \
-    }                                                                                                        \
-  }
 
 UNARY(op_NEG, -x)
 BINARY(op_ADD, x + y)
@@ -128,29 +119,31 @@ FUNCTION(op_COS, vec_cos)
 FUNCTION(op_SINH, vec_sinh)
 FUNCTION(op_COSH, vec_cosh)
 FUNCTION(op_SOFTPLUS, vec_softplus)
-SCALAR_1(op_SQRT, sqrt(x))
+FUNCTION_2(op_POW, vec_pow)
+FUNCTION(op_TAN, vec_tan)
+FUNCTION(op_ASIN, vec_asin)
+FUNCTION(op_ACOS, vec_acos)
+FUNCTION(op_ATAN, vec_atan)
+FUNCTION_2(op_ATAN2, vec_atan2)
+FUNCTION(op_CBRT, vec_cbrt)
+FUNCTION(op_ERF, vec_erf)
+FUNCTION_2(op_HYPOT, vec_hypot)
+FUNCTION(op_GELU, vec_gelu)
 #if SINGLE
+UNARY(op_SQRT, fvec_sqrt(x))
+UNARY(op_FLOOR, fvec_floor(x))
 UNARY(op_EXP, fvec_exp(x))
 UNARY(op_TANH, fvec_tanh(x))
 UNARY(op_SIGMOID, fvec_sigmoid(x))
 UNARY(op_SWISH, x *fvec_sigmoid(x))
 #else
+UNARY(op_SQRT, vec_sqrt(x))
+UNARY(op_FLOOR, vec_floor(x))
 UNARY(op_EXP, vec_exp(x))
 UNARY(op_TANH, vec_tanh(x))
 UNARY(op_SIGMOID, vec_sigmoid(x))
 UNARY(op_SWISH, x *vec_sigmoid(x))
 #endif
-SCALAR_2(op_POW, pow(x, y))
-SCALAR_1(op_TAN, tan(x))
-SCALAR_1(op_ASIN, asin(x))
-SCALAR_1(op_ACOS, acos(x))
-SCALAR_1(op_ATAN, atan(x))
-SCALAR_2(op_ATAN2, atan2(x, y))
-SCALAR_1(op_CBRT, cbrt(x))
-SCALAR_1(op_ERF, erf(x))
-SCALAR_1(op_FLOOR, floor(x))
-SCALAR_2(op_HYPOT, hypot(x, y))
-SCALAR_1(op_GELU, 0.5 * x * erfc(-x * 0.70710678118654752440))
 UNARY(op_ABS, ((V)((M)x & ~(M)(-(V){0}))))
 /* As op_value: a nan is the result, the first of two equal numbers, a signed zero of sign. */
 BINARY(op_MIN, SELECT((y < x) | (y != y), y, x))
@@ -551,8 +544,7 @@ const exec_kernels TABLE = {
 #undef BINARY
 #undef TERNARY
 #undef FUNCTION
-#undef SCALAR_1
-#undef SCALAR_2
+#undef FUNCTION_2
 #undef SIGNATURE
 #undef ARRAY
 #undef WALK

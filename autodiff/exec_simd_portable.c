@@ -7,6 +7,8 @@
 #define OUTER_ROWS 3
 #define INSTRUCTIONS "portable"
 #include "exec_simd_math.h"
+#include "exec_simd_single.h"
+#include "exec_simd_special.h"
 
 #define SINGLE 0
 #define NAME(x) double_##x
