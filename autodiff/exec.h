@@ -146,26 +146,39 @@ struct pcsim_executor {
   double **outputs;      /**< [outputs] */
   bound_map *maps;       /**< [maps] */
   double **uniform; /**< [nodes] values on no space [rows][columns], padded to whole vectors; else NULL */
-  double *uniform_block; /**< owned memory of all of them */
-  double *block;         /**< of pcsim_executor_jacobian, with its room */
-  int64_t block_room;
-  int64_t *block_row; /**< [accumulators of the largest stage] */
-  double **stores;    /**< [stores][points][rows] */
+  double *uniform_block;      /**< owned memory of all of them */
+  int64_t *block_row;         /**< [accumulators of the largest stage]: rows of Jacobians */
+  struct row_fill *row_fills; /**< [outputs] */
+  double **stores;            /**< [stores][points][rows] */
   int64_t *store_room;
 };
 
-/** A back end. `run` finds everything bound, checked and stored by the common part. */
+/** Rows of a block that are no terms of their own: a copy of others, or zeros (from -1). */
+typedef struct row_fill {
+  int64_t to, from, count;
+} row_fill;
+
+/** Terms of the sums over points of stage `stage`: the sum at accumulator k has the rows from row[k] of a
+ *  block [rows][points of the block], row[k] < 0: none. */
+typedef struct {
+  int stage;
+  const int64_t *row;
+  const row_fill *fills;
+  int num_fills;
+  int64_t rows, first, end; /**< points first .. end - 1 */
+  int64_t block;            /**< points a block, a multiple of the tile */
+} jacobian_rows;
+
+/** A back end. `run` and the others find everything bound, checked and stored by the common part. */
 struct exec_device {
   const char *name, *help;
   pcsim_status (*create)(pcsim_executor *executor);
   pcsim_status (*run)(pcsim_executor *executor, bool check);
-  /** Terms of the sums over points first .. first + n - 1 of stage `stage`: the sum at accumulator k goes to
-   * the rows from row[k] of block [rows][stride], row[k] < 0: nowhere; stride is a multiple of the tile. */
-  pcsim_status (*terms)(pcsim_executor *executor, int stage, int64_t first, int64_t n, const int64_t *row,
-                        double *block, int64_t stride);
-  /** Lower triangle of c [rows][rows] += a a^T, a [rows][stride] with n numbers a row. */
-  pcsim_status (*gram)(pcsim_executor *executor, int64_t rows, int64_t n, const double *a, int64_t stride,
-                       double *c);
+  /** Blocks one after the other to a visitor: see pcsim_executor_jacobian. */
+  pcsim_status (*jacobian)(pcsim_executor *executor, const jacobian_rows *rows,
+                           pcsim_jacobian_visitor *visitor, void *context);
+  /** Lower triangle of c [rows][rows] += J^T J. */
+  pcsim_status (*product)(pcsim_executor *executor, const jacobian_rows *rows, double *c);
   void (*destroy)(pcsim_executor *executor);
 };
 extern const exec_device exec_cpu;
@@ -174,6 +187,8 @@ extern const exec_device exec_cpu;
 pcsim_status exec_prepare(pcsim_executor *x) PCSIM_NODISCARD;
 /** Compute the values on no space of one level. */
 pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) PCSIM_NODISCARD;
+/** Number of an output; -1 with a message if there is none of this name. */
+int exec_find_output(const pcsim_executor *x, const char *name);
 /** "value 12 (mul)" */
 void exec_describe(const pcsim_program *program, pcsim_value v, char *text, size_t size);
 /** "inf", "-inf" or "nan" (whose sign means nothing) */

@@ -97,8 +97,8 @@ void pcsim_executor_destroy(pcsim_executor **executor) {
   pcsim_free(&x->inputs);
   pcsim_free(&x->outputs);
   pcsim_free(&x->maps);
-  pcsim_free(&x->block);
   pcsim_free(&x->block_row);
+  pcsim_free(&x->row_fills);
   pcsim_free(&x->stores);
   pcsim_free(&x->store_room);
   pcsim_free(&x->uniform);
@@ -184,21 +184,26 @@ pcsim_status pcsim_executor_bind_sparse(pcsim_executor *executor, const char *ma
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name, double *data) {
-  const pcsim_program *g = executor->plan.program;
+int exec_find_output(const pcsim_executor *x, const char *name) {
+  const pcsim_program *g = x->plan.program;
   for (int i = 0; i < g->num_outputs; i++)
-    if (!strcmp(g->outputs[i].name, name)) {
-      executor->outputs[i] = data;
-      return PCSIM_OK;
-    }
+    if (!strcmp(g->outputs[i].name, name)) return i;
   const char *near = NULL, **names = NULL;
   if (pcsim_alloc((size_t)g->num_outputs, sizeof *names, &names) == PCSIM_OK) {
     for (int i = 0; i < g->num_outputs; i++) names[i] = g->outputs[i].name;
     near = pcsim_nearest(name, names, (size_t)g->num_outputs);
     pcsim_free(&names);
   }
-  PCSIM_FAIL(PCSIM_ERR_ARG, "the program has no output '%s'%s%s%s", name, near ? "; nearest: '" : "",
-             near ? near : "", near ? "'" : "");
+  pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__, "the program has no output '%s'%s%s%s", name,
+                  near ? "; nearest: '" : "", near ? near : "", near ? "'" : "");
+  return -1;
+}
+
+pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name, double *data) {
+  const int i = exec_find_output(executor, name);
+  if (i < 0) return PCSIM_ERR_ARG;
+  executor->outputs[i] = data;
+  return PCSIM_OK;
 }
 
 /* ---------------------------------------------------------------------- run */

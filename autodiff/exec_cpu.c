@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_CHUNKS = 32, STRIP = 512, SPLAT_BYTES = 64 };
+enum { MAX_CHUNKS = PCSIM_JACOBIAN_PARTS, STRIP = 512, SPLAT_BYTES = 64 };
 
 /** The first value that is not finite. */
 typedef struct {
@@ -26,6 +26,8 @@ typedef struct {
   const void **in;
   void **out;
   const double **bias;
+  char *block; /**< of a Jacobian */
+  size_t block_room;
 } desk;
 
 typedef struct {
@@ -41,13 +43,15 @@ typedef struct {
   const stage *s;
   bool check;
   int64_t begin, points, tiles, chunk_tiles; /**< first point, end, ... */
-  const int64_t *row; /**< NULL: terms are summed; else where each sum's terms go in `block` */
-  double *block;
-  int64_t stride;
+  /* The Jacobian that runs: NULL: terms are summed. */
+  const jacobian_rows *jacobian;
+  pcsim_jacobian_visitor *visitor;
+  void *visitor_context;
   /* The symmetric product that runs. */
-  int64_t gram_rows, gram_length;
-  const double *gram_of;
-  double *gram;
+  char *columns; /**< [rows][stride] of a few hundred points */
+  size_t columns_room;
+  int64_t stride;
+  double *product;
   int chunks;
   atomic_int next;
 } cpu;
@@ -123,12 +127,14 @@ static void cpu_destroy(pcsim_executor *x) {
     pcsim_free(&c->desks[i].in);
     pcsim_free(&c->desks[i].out);
     pcsim_free(&c->desks[i].bias);
+    pcsim_free(&c->desks[i].block);
   }
   pcsim_free(&c->desks);
   pcsim_free(&c->packed);
   pcsim_free(&c->pack_place);
   pcsim_free(&c->splats);
   pcsim_free(&c->partial);
+  pcsim_free(&c->columns);
   pcsim_free(&x->device_data);
 }
 
@@ -144,6 +150,8 @@ typedef struct {
   size_t row_bytes;
   double *sums;
   fault *fault; /**< NULL: nothing is checked */
+  char *block;  /**< NULL: sums; else where terms go, [rows][stride] from point block_first */
+  int64_t block_first, stride;
 } pass;
 
 static void *row_at(const pass *t, int row) { return t->d->tile + (size_t)row * t->row_bytes; }
@@ -222,11 +230,11 @@ static void clear_end(const pass *t, int row, int rows) {
 
 /** The terms of a sum, point by point. */
 static void run_terms(const pass *t, const instruction *step) {
-  const cpu *c = t->c;
-  if (c->row[step->out] < 0) return;
+  const int64_t row = t->c->jacobian->row[step->out];
+  if (row < 0) return;
   const int *list = t->x->plan.list + step->first;
   const int per = step->kind == DO_SUM ? 1 : 2;
-  double *out = c->block + c->row[step->out] * c->stride + (t->first - c->begin);
+  char *out = t->block + (size_t)(row * t->stride + t->first - t->block_first) * real_size(t->x);
   for (int i = 0; i < step->count; i++) {
     clear_end(t, list[per * i], step->rows);
     t->d->out[i] = row_at(t, list[per * i]);
@@ -235,13 +243,13 @@ static void run_terms(const pass *t, const instruction *step) {
     t->d->in[i] = row_at(t, list[2 * i + 1]);
   }
   const void *const *y = (const void *const *)t->d->out;
-  if (per == 1) t->x->kernels->sum_points(step->rows, step->count, y, t->tile, out, c->stride);
+  if (per == 1) t->x->kernels->sum_points(step->rows, step->count, y, t->tile, out, t->stride);
   else
-    t->x->kernels->outer_points(step->rows, step->columns, step->count, y, t->d->in, t->tile, out, c->stride);
+    t->x->kernels->outer_points(step->rows, step->columns, step->count, y, t->d->in, t->tile, out, t->stride);
 }
 
 static void run_sums(const pass *t, const instruction *step) {
-  if (t->c->row) {
+  if (t->block) {
     run_terms(t, step);
     return;
   }
@@ -358,24 +366,30 @@ static void run_step(const pass *t, const instruction *step) {
 
 /* ------------------------------------------------------------------- one pass */
 
+static pass begin_pass(const cpu *c, desk *d) {
+  const int tile = c->x->plan.tile;
+  return (pass){.c = c, .x = c->x, .d = d, .tile = tile, .row_bytes = (size_t)tile * real_size(c->x)};
+}
+
+/** All instructions for points first .. end - 1, a tile at most. */
+static void run_tile(pass *t, int64_t first, int64_t end) {
+  const stage *s = t->c->s;
+  t->first = first;
+  t->n = end - first < t->tile ? (int)(end - first) : t->tile;
+  for (int j = 0; j < s->count; j++) run_step(t, &t->x->plan.instructions[s->first + j]);
+}
+
 static void run_chunk(cpu *c, int chunk, desk *d) {
-  const pcsim_executor *x = c->x;
   const stage *s = c->s;
-  double *sums = s->accumulators && !c->row ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
+  double *sums = s->accumulators ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
   for (int i = 0; sums && i < s->accumulators; i++) sums[i] = 0;
-  pass t = {.c = c,
-            .x = x,
-            .d = d,
-            .tile = x->plan.tile,
-            .row_bytes = (size_t)x->plan.tile * real_size(x),
-            .sums = sums,
-            .fault = c->check ? &c->faults[chunk] : NULL};
+  pass t = begin_pass(c, d);
+  t.sums = sums;
+  t.fault = c->check ? &c->faults[chunk] : NULL;
   int64_t end = (chunk + 1) * c->chunk_tiles;
   if (end > c->tiles) end = c->tiles;
   for (int64_t i = chunk * c->chunk_tiles; i < end; i++) {
-    t.first = c->begin + i * t.tile;
-    t.n = c->points - t.first < t.tile ? (int)(c->points - t.first) : t.tile;
-    for (int j = 0; j < s->count; j++) run_step(&t, &x->plan.instructions[s->first + j]);
+    run_tile(&t, c->begin + i * t.tile, c->points);
     if (t.fault && t.fault->found) return;
   }
 }
@@ -426,16 +440,22 @@ static pcsim_status report(const cpu *c) {
   return PCSIM_OK;
 }
 
-/** One pass over points begin .. end - 1. */
-static void run_pass(cpu *c, const stage *s, int64_t begin, int64_t end) {
+/** Deal out `tiles` of points begin .. end - 1 in chunks. */
+static void deal(cpu *c, const stage *s, int64_t begin, int64_t end, int64_t tiles) {
   c->s = s;
-  prepare_stage(c, s);
   c->begin = begin;
   c->points = end;
-  c->tiles = (end - begin + c->x->plan.tile - 1) / c->x->plan.tile;
+  c->tiles = tiles;
   c->chunk_tiles = (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
   c->chunks = c->tiles ? (int)((c->tiles + c->chunk_tiles - 1) / c->chunk_tiles) : 0;
   atomic_store(&c->next, 0);
+}
+
+/** One pass over all points. */
+static void run_pass(cpu *c, const stage *s) {
+  const int64_t points = c->x->points[s->space], tile = c->x->plan.tile;
+  prepare_stage(c, s);
+  deal(c, s, 0, points, (points + tile - 1) / tile);
   memset(c->faults, 0, sizeof c->faults);
   if (c->chunks) pool_run(c->pool, run_chunks, c);
 }
@@ -443,7 +463,7 @@ static void run_pass(cpu *c, const stage *s, int64_t begin, int64_t end) {
 static pcsim_status run_stage(cpu *c, int number) {
   const plan *p = &c->x->plan;
   const stage *s = &p->stages[number];
-  run_pass(c, s, 0, c->x->points[s->space]);
+  run_pass(c, s);
   if (c->check) PCSIM_TRY(report(c));
   combine(c, s);
   for (int i = 0; i < p->num_reductions; i++) {
@@ -461,53 +481,154 @@ static pcsim_status run_stage(cpu *c, int number) {
   return PCSIM_OK;
 }
 
-static pcsim_status cpu_terms(pcsim_executor *x, int number, int64_t first, int64_t n, const int64_t *row,
-                              double *block, int64_t stride) {
+/** The passes of levels first to last - 1, and what is on no space up to level last. */
+static pcsim_status run_levels(pcsim_executor *x, bool check, int last) {
   cpu *c = x->device_data;
-  c->check = false;
-  c->row = row;
-  c->block = block;
-  c->stride = stride;
-  run_pass(c, &x->plan.stages[number], first, first + n);
-  c->row = NULL;
-  return PCSIM_OK;
-}
-
-enum { GRAM_ROWS = 48 };
-
-/** Rows by groups, the longest first; each number is made by one thread. */
-static void run_gram(void *context, int thread) {
-  cpu *c = context;
-  (void)thread;
-  const int groups = (int)((c->gram_rows + GRAM_ROWS - 1) / GRAM_ROWS);
-  int i;
-  while ((i = atomic_fetch_add(&c->next, 1)) < groups) {
-    const int64_t first = (int64_t)(groups - 1 - i) * GRAM_ROWS;
-    const int64_t end = first + GRAM_ROWS < c->gram_rows ? first + GRAM_ROWS : c->gram_rows;
-    c->x->kernels_double->gram(first, end, c->gram_length, c->gram_of, c->stride, c->gram, c->gram_rows);
+  const plan *p = &x->plan;
+  c->check = check;
+  for (int level = 0, i = 0; level < p->num_levels && level <= last; level++) {
+    PCSIM_TRY(exec_uniforms(x, level, check));
+    for (; i < p->num_stages && p->stages[i].level == level && level < last; i++) PCSIM_TRY(run_stage(c, i));
   }
-}
-
-static pcsim_status cpu_gram(pcsim_executor *x, int64_t rows, int64_t n, const double *a, int64_t stride,
-                             double *out) {
-  cpu *c = x->device_data;
-  c->gram_rows = rows;
-  c->gram_length = n;
-  c->gram_of = a;
-  c->stride = stride;
-  c->gram = out;
-  atomic_store(&c->next, 0);
-  pool_run(c->pool, run_gram, c);
   return PCSIM_OK;
 }
 
 static pcsim_status cpu_run(pcsim_executor *x, bool check) {
+  return run_levels(x, check, x->plan.num_levels);
+}
+
+/* ------------------------------------------------------------------- Jacobians */
+
+static pcsim_status grow(char **memory, size_t *room, size_t bytes) {
+  if (bytes <= *room) return PCSIM_OK;
+  pcsim_free(memory);
+  *room = 0;
+  PCSIM_TRY(pcsim_alloc(bytes, 1, memory));
+  *room = bytes;
+  return PCSIM_OK;
+}
+
+/** Rows that are copies or zeros. */
+static void fill_rows(const jacobian_rows *j, char *block, size_t row_bytes) {
+  for (int i = 0; i < j->num_fills; i++) {
+    const row_fill *f = &j->fills[i];
+    char *to = block + (size_t)f->to * row_bytes;
+    if (f->from < 0) memset(to, 0, (size_t)f->count * row_bytes);
+    else memcpy(to, block + (size_t)f->from * row_bytes, (size_t)f->count * row_bytes);
+  }
+}
+
+/** All blocks of a part, each shown as soon as it is made. */
+static void visit_part(cpu *c, int part, int thread) {
+  const jacobian_rows *j = c->jacobian;
+  desk *d = &c->desks[thread];
+  pass t = begin_pass(c, d);
+  t.block = d->block;
+  int64_t end = (part + 1) * c->chunk_tiles;
+  if (end > c->tiles) end = c->tiles;
+  for (int64_t i = part * c->chunk_tiles; i < end; i++) {
+    const int64_t first = c->begin + i * j->block;
+    const int64_t n = c->points - first < j->block ? c->points - first : j->block;
+    t.block_first = first;
+    t.stride = (n + t.tile - 1) / t.tile * t.tile;
+    for (int64_t at = first; at < first + n; at += t.tile) run_tile(&t, at, first + n);
+    fill_rows(j, d->block, (size_t)t.stride * real_size(c->x));
+    const pcsim_jacobian_block block = {.numbers = c->x->single ? NULL : (const double *)(void *)d->block,
+                                        .numbers_single =
+                                            c->x->single ? (const float *)(void *)d->block : NULL,
+                                        .rows = j->rows,
+                                        .stride = t.stride,
+                                        .first = first,
+                                        .n = n,
+                                        .thread = thread,
+                                        .part = part};
+    c->visitor(c->visitor_context, &block);
+  }
+}
+
+static void visit_parts(void *context, int thread) {
+  cpu *c = context;
+  int part;
+  while ((part = atomic_fetch_add(&c->next, 1)) < c->chunks) visit_part(c, part, thread);
+}
+
+/** What earlier passes give, and the weights of the pass whose terms are wanted. */
+static pcsim_status begin_jacobian(pcsim_executor *x, const jacobian_rows *rows) {
   cpu *c = x->device_data;
-  const plan *p = &x->plan;
-  c->check = check;
-  for (int level = 0, i = 0; level < p->num_levels; level++) {
-    PCSIM_TRY(exec_uniforms(x, level, check));
-    for (; i < p->num_stages && p->stages[i].level == level; i++) PCSIM_TRY(run_stage(c, i));
+  PCSIM_TRY(run_levels(x, false, x->plan.stages[rows->stage].level));
+  prepare_stage(c, &x->plan.stages[rows->stage]);
+  c->jacobian = rows;
+  return PCSIM_OK;
+}
+
+static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
+                                 pcsim_jacobian_visitor *visitor, void *context) {
+  cpu *c = x->device_data;
+  for (int i = 0; i < x->threads; i++)
+    PCSIM_TRY(grow(&c->desks[i].block, &c->desks[i].block_room,
+                   (size_t)rows->rows * (size_t)rows->block * real_size(x)));
+  PCSIM_TRY(begin_jacobian(x, rows));
+  c->visitor = visitor;
+  c->visitor_context = context;
+  deal(c, &x->plan.stages[rows->stage], rows->first, rows->end,
+       (rows->end - rows->first + rows->block - 1) / rows->block);
+  if (c->chunks) pool_run(c->pool, visit_parts, c);
+  return PCSIM_OK;
+}
+
+/** Tiles of the columns that all threads make together. */
+static void make_columns(void *context, int thread) {
+  cpu *c = context;
+  pass t = begin_pass(c, &c->desks[thread]);
+  t.block = c->columns;
+  t.block_first = c->begin;
+  t.stride = c->stride;
+  int i;
+  while ((i = atomic_fetch_add(&c->next, 1)) < c->tiles)
+    run_tile(&t, c->begin + (int64_t)i * t.tile, c->points);
+}
+
+/** Rows of the product by groups, the longest first; each number is made by one thread, the points in pieces
+ *  whose rows fit the caches. */
+static void add_product(void *context, int thread) {
+  enum { GROUP = 48, PIECE_BYTES = 288 * sizeof(double) };
+  cpu *c = context;
+  (void)thread;
+  const int64_t rows = c->jacobian->rows, piece = PIECE_BYTES / (int64_t)real_size(c->x);
+  const int groups = (int)((rows + GROUP - 1) / GROUP);
+  int i;
+  while ((i = atomic_fetch_add(&c->next, 1)) < groups) {
+    const int64_t first = (int64_t)(groups - 1 - i) * GROUP;
+    const int64_t end = first + GROUP < rows ? first + GROUP : rows;
+    for (int64_t at = 0; at < c->stride; at += piece)
+      c->x->kernels->gram(first, end, c->stride - at < piece ? c->stride - at : piece,
+                          c->columns + (size_t)at * real_size(c->x), c->stride, c->product, rows);
+  }
+}
+
+/** Points whose columns are made at a time: few rows of the product are read and written once for many. */
+static int64_t columns_at_a_time(const pcsim_executor *x, int64_t rows) {
+  enum { LEAST_BYTES = 288 * sizeof(double), MEMORY = 4 << 20 };
+  const int64_t tile = x->plan.tile, size = (int64_t)real_size(x);
+  const int64_t least = (LEAST_BYTES / size + tile - 1) / tile * tile, room = MEMORY / size / rows;
+  return room > least ? room / least * least : least;
+}
+
+static pcsim_status cpu_product(pcsim_executor *x, const jacobian_rows *rows, double *product) {
+  cpu *c = x->device_data;
+  const stage *s = &x->plan.stages[rows->stage];
+  const int64_t most = columns_at_a_time(x, rows->rows), tile = x->plan.tile;
+  PCSIM_TRY(grow(&c->columns, &c->columns_room, (size_t)rows->rows * (size_t)most * real_size(x)));
+  PCSIM_TRY(begin_jacobian(x, rows));
+  c->product = product;
+  for (int64_t first = rows->first; first < rows->end; first += most) {
+    const int64_t end = rows->end - first < most ? rows->end : first + most;
+    deal(c, s, first, end, (end - first + tile - 1) / tile);
+    c->stride = c->tiles * tile;
+    pool_run(c->pool, make_columns, c);
+    fill_rows(rows, c->columns, (size_t)c->stride * real_size(x));
+    atomic_store(&c->next, 0);
+    pool_run(c->pool, add_product, c);
   }
   return PCSIM_OK;
 }
@@ -517,7 +638,7 @@ const exec_device exec_cpu = {
     .help = "vector units of this processor, a few threads",
     .create = cpu_create,
     .run = cpu_run,
-    .terms = cpu_terms,
-    .gram = cpu_gram,
+    .jacobian = cpu_jacobian,
+    .product = cpu_product,
     .destroy = cpu_destroy,
 };

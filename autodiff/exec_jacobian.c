@@ -3,78 +3,114 @@
  *
  *  The gradient of a sum over points is a sum of terms; the terms alone are the rows of the Jacobian. So the
  *  program is the reverse of the residual (pcsim_transform_vjp with the residual's seed 1 at every point),
- * and only the last step differs: a sum's terms are written down, [parameter][point], instead of added up. */
+ *  and only the last step differs: a sum's terms are written down, [parameter][point], instead of added up.
+ */
 #include "exec.h"
 
-#include <string.h>
-
-static pcsim_value find_output(const pcsim_executor *x, const char *name) {
-  const pcsim_program *g = x->plan.program;
-  for (int i = 0; i < g->num_outputs; i++)
-    if (!strcmp(g->outputs[i].name, name)) return g->outputs[i].value;
-  return PCSIM_NO_VALUE;
+/** Zeros in whatever shape: the derivative by what a residual does not depend on. */
+static bool is_zero(const pcsim_program *g, pcsim_value v) {
+  const node *n = &g->nodes[v];
+  if (n->kind == NODE_BROADCAST || n->kind == NODE_TRANSPOSE || n->kind == NODE_SLICE)
+    return is_zero(g, n->inputs[0]);
+  if (n->kind == NODE_OUTER) return is_zero(g, n->inputs[0]) || is_zero(g, n->inputs[1]);
+  if (n->kind != NODE_CONSTANT) return false;
+  for (int i = 0; i < n->rows * n->columns; i++)
+    if (n->numbers[i] != 0) return false;
+  return true;
 }
 
-/** Which stage sums the outputs, and where their terms go. */
-static pcsim_status find_rows(pcsim_executor *x, const char *const *outputs, int num_outputs,
-                              int *stage_number, int64_t *rows) {
+static const point_sum *find_sum(const plan *p, pcsim_value v) {
+  for (int i = 0; i < p->num_reductions; i++)
+    if (p->reductions[i].node == v) return &p->reductions[i];
+  return NULL;
+}
+
+static pcsim_status clear_rows(pcsim_executor *x) {
   const plan *p = &x->plan;
   int accumulators = 1;
   for (int i = 0; i < p->num_stages; i++)
     if (p->stages[i].accumulators > accumulators) accumulators = p->stages[i].accumulators;
   if (!x->block_row) PCSIM_TRY(pcsim_alloc((size_t)accumulators, sizeof *x->block_row, &x->block_row));
+  if (!x->row_fills)
+    PCSIM_TRY(pcsim_alloc((size_t)p->program->num_outputs, sizeof *x->row_fills, &x->row_fills));
   for (int i = 0; i < accumulators; i++) x->block_row[i] = -1;
-  *stage_number = -1;
-  *rows = 0;
-  for (int i = 0; i < num_outputs; i++) {
-    const pcsim_value v = find_output(x, outputs[i]);
-    PCSIM_CHECK(v >= 0, PCSIM_ERR_ARG, "the program has no output '%s'", outputs[i]);
-    const point_sum *sum = NULL;
-    for (int j = 0; j < p->num_reductions; j++)
-      if (p->reductions[j].node == v) sum = &p->reductions[j];
-    PCSIM_CHECK(sum, PCSIM_ERR_ARG, "output '%s' is no sum over points: it has no terms", outputs[i]);
-    PCSIM_CHECK(p->stages[sum->stage].level == 0, PCSIM_ERR_ARG,
-                "output '%s' needs an earlier pass over the points: its terms cannot be had in one",
-                outputs[i]);
-    PCSIM_CHECK(*stage_number < 0 || *stage_number == sum->stage, PCSIM_ERR_ARG,
-                "outputs '%s' and '%s' sum over different spaces", outputs[0], outputs[i]);
-    *stage_number = sum->stage;
-    x->block_row[sum->offset] = *rows;
-    *rows += sum->count;
-  }
-  PCSIM_CHECK(num_outputs > 0, PCSIM_ERR_ARG, "no output is named");
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, int64_t first, int64_t n,
-                                     const char *const *outputs, int num_outputs, const double **block,
-                                     int64_t *rows, int64_t *stride) {
-  pcsim_executor *x = executor;
+/** Place of the next output in a block. */
+static pcsim_status add_output(pcsim_executor *x, const pcsim_jacobian *j, int i, jacobian_rows *rows) {
   const plan *p = &x->plan;
-  int number = -1;
-  PCSIM_TRY(exec_prepare(x));
-  PCSIM_TRY(find_rows(x, outputs, num_outputs, &number, rows));
-  const int64_t points = x->points[p->stages[number].space];
-  PCSIM_CHECK(first >= 0 && n >= 0 && first <= points - n, PCSIM_ERR_ARG, "points %lld to %lld of %lld",
-              (long long)first, (long long)(first + n - 1), (long long)points);
-  *stride = (n + p->tile - 1) / p->tile * p->tile;
-  if (*rows * *stride > x->block_room) {
-    pcsim_free(&x->block);
-    x->block_room = 0;
-    PCSIM_TRY(pcsim_alloc((size_t)(*rows * *stride), sizeof *x->block, &x->block));
-    x->block_room = *rows * *stride;
+  const int output = exec_find_output(x, j->outputs[i]);
+  if (output < 0) return PCSIM_ERR_ARG;
+  const pcsim_value v = p->program->outputs[output].value;
+  const node *n = &p->program->nodes[v];
+  const int64_t count = (int64_t)n->rows * n->columns;
+  const point_sum *sum = find_sum(p, v);
+  if (!sum) {
+    PCSIM_CHECK(n->space == PCSIM_NO_SPACE && is_zero(p->program, v), PCSIM_ERR_ARG,
+                "output '%s' is no sum over points: it has no terms", j->outputs[i]);
+    x->row_fills[rows->num_fills++] = (row_fill){rows->rows, -1, count};
+  } else {
+    PCSIM_CHECK(rows->stage < 0 || rows->stage == sum->stage, PCSIM_ERR_ARG,
+                "output '%s' does not come out of the same pass over the same points as those before it",
+                j->outputs[i]);
+    rows->stage = sum->stage;
+    int64_t *row = &x->block_row[sum->offset];
+    if (*row < 0) *row = rows->rows;
+    else x->row_fills[rows->num_fills++] = (row_fill){rows->rows, *row, count};
   }
-  PCSIM_TRY(exec_uniforms(x, 0, false));
-  PCSIM_TRY(x->device->terms(x, number, first, n, x->block_row, x->block, *stride));
-  *block = x->block;
+  rows->rows += count;
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_executor_gram(pcsim_executor *executor, int64_t rows, const double *block, int64_t stride,
-                                 double *c) {
-  PCSIM_CHECK(rows >= 0 && stride >= 0 && stride % 8 == 0, PCSIM_ERR_ARG,
-              "block of %lld rows, %lld numbers apart: expected a multiple of 8", (long long)rows,
-              (long long)stride);
-  if (rows == 0 || stride == 0) return PCSIM_OK;
-  return executor->device->gram(executor, rows, stride, block, stride, c);
+/** Which stage sums the outputs, and where their terms go. */
+static pcsim_status find_rows(pcsim_executor *x, const pcsim_jacobian *j, jacobian_rows *rows) {
+  PCSIM_CHECK(j->num_outputs > 0, PCSIM_ERR_ARG, "no output is named");
+  PCSIM_CHECK(j->num_outputs <= x->plan.program->num_outputs, PCSIM_ERR_ARG,
+              "%d outputs are named, the program has %d", j->num_outputs, x->plan.program->num_outputs);
+  PCSIM_TRY(clear_rows(x));
+  *rows = (jacobian_rows){.stage = -1, .row = x->block_row, .fills = x->row_fills};
+  for (int i = 0; i < j->num_outputs; i++) PCSIM_TRY(add_output(x, j, i, rows));
+  PCSIM_CHECK(rows->stage >= 0, PCSIM_ERR_ARG, "output '%s' is zero, and so are all others that are named",
+              j->outputs[0]);
+  const int64_t points = x->points[x->plan.stages[rows->stage].space];
+  rows->first = j->first;
+  rows->end = j->end ? j->end : points;
+  PCSIM_CHECK(rows->first >= 0 && rows->first <= rows->end && rows->end <= points, PCSIM_ERR_ARG,
+              "points %lld to %lld of %lld", (long long)rows->first, (long long)rows->end - 1,
+              (long long)points);
+  return PCSIM_OK;
+}
+
+static int64_t whole_tiles(const pcsim_executor *x, int64_t points) {
+  const int64_t tile = x->plan.tile, tiles = (points + tile - 1) / tile;
+  return (tiles ? tiles : 1) * tile;
+}
+
+/** Columns that are made and consumed together. */
+static int64_t choose_block(const pcsim_executor *x, int64_t rows) {
+  enum { NEAR_BYTES = 512 * 1024 }; /* half of a usual second cache */
+  const int64_t column = rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
+  const int64_t points = NEAR_BYTES / column / x->plan.tile * x->plan.tile;
+  return points > x->plan.tile ? points : x->plan.tile;
+}
+
+pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
+                                     pcsim_jacobian_visitor *visitor, void *context) {
+  pcsim_executor *x = executor;
+  jacobian_rows rows;
+  PCSIM_TRY(exec_prepare(x));
+  PCSIM_TRY(find_rows(x, jacobian, &rows));
+  PCSIM_CHECK(jacobian->block >= 0, PCSIM_ERR_ARG, "blocks of %lld points", (long long)jacobian->block);
+  rows.block = jacobian->block ? whole_tiles(x, jacobian->block) : choose_block(x, rows.rows);
+  return x->device->jacobian(x, &rows, visitor, context);
+}
+
+pcsim_status pcsim_executor_jacobian_product(pcsim_executor *executor, const pcsim_jacobian *jacobian,
+                                             double *c) {
+  pcsim_executor *x = executor;
+  jacobian_rows rows;
+  PCSIM_TRY(exec_prepare(x));
+  PCSIM_TRY(find_rows(x, jacobian, &rows));
+  return x->device->product(x, &rows, c);
 }

@@ -43,10 +43,10 @@ typedef struct {
   /** sum [m][n] += sum over i and points of y[i] x[i]^T; y[i] [m][tile], x[i] [n][tile]. */
   void (*outer)(int m, int n, int count, const void *const *y, const void *const *x, int tile, double *sum);
   /** The terms of `outer` and of sums, point by point: out [m * n][stride] and [m][stride] from the first
-   * point of the tile. */
+   * point of the tile, in the kernels' number type. */
   void (*outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
-                       double *out, int64_t stride);
-  void (*sum_points)(int m, int count, const void *const *a, int tile, double *out, int64_t stride);
+                       void *out, int64_t stride);
+  void (*sum_points)(int m, int count, const void *const *a, int tile, void *out, int64_t stride);
   /** Rows first .. end - 1 of the lower triangle of c += a a^T; a [rows][stride] with n numbers a row, n a
    * multiple of `lanes`. */
   void (*gram)(int64_t first, int64_t end, int64_t n, const void *a, int64_t stride, double *c,

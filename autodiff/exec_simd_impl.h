@@ -356,11 +356,15 @@ static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int co
   EACH_OUTER(OUTER_ADD)
 }
 
+/** Rows of `length` numbers that stay in the first cache while others pass: a multiple of 4. */
+static int NAME(near_rows)(int length) {
+  const int rows = 16384 / (length * (int)sizeof(real)) / 4 * 4;
+  return rows < 4 ? 4 : rows;
+}
+
 static void NAME(outer)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
                         double *sum) {
-  /* Columns of x that stay in the first cache while all rows of y pass. */
-  int block = 16384 / (count * tile * (int)sizeof(real)) / 4 * 4;
-  if (block < 4) block = 4;
+  const int block = NAME(near_rows)(count * tile);
   for (int first = 0; first < n; first += block) {
     const int end = n - first < block ? n : first + block;
     for (int r = 0; r < m; r += OUTER_ROWS)
@@ -397,7 +401,7 @@ static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int
     }
 }
 
-/* Point by point: nothing is summed over points. */
+/* Point by point: nothing is summed over points. `out` is in the kernels' precision. */
 #define POINT_DECLARE(r) V p##r = {0}, q##r = {0}, s##r = {0}, t##r = {0};
 #define POINT_STEP(r)                                                                                        \
   {                                                                                                          \
@@ -406,17 +410,14 @@ static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int
   }
 #define POINT_STORE(r)                                                                                       \
   if (r < rows) {                                                                                            \
-    double *at = out + r * (int64_t)n * stride + v * LANES;                                                  \
-    NAME(put)(p##r, at);                                                                                     \
-    if (columns > 1) NAME(put)(q##r, at + stride);                                                           \
-    if (columns > 2) NAME(put)(s##r, at + 2 * stride);                                                       \
-    if (columns > 3) NAME(put)(t##r, at + 3 * stride);                                                       \
+    real *at = out + r * (int64_t)n * stride + v * LANES;                                                    \
+    *(V *)at = p##r;                                                                                         \
+    if (columns > 1) *(V *)(at + stride) = q##r;                                                             \
+    if (columns > 2) *(V *)(at + 2 * stride) = s##r;                                                         \
+    if (columns > 3) *(V *)(at + 3 * stride) = t##r;                                                         \
   }
-static inline __attribute__((always_inline)) void NAME(put)(V a, double *out) {
-  for (int i = 0; i < LANES; i++) out[i] = (double)a[i];
-}
 static void NAME(point_block)(int first_y, int rows, int first_x, int columns, int n, int count,
-                              const void *const *y, const void *const *x, int tile, double *out,
+                              const void *const *y, const void *const *x, int tile, real *out,
                               int64_t stride) {
   size_t row[OUTER_ROWS], column[4];
   for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1)) * (size_t)tile;
@@ -434,19 +435,23 @@ static void NAME(point_block)(int first_y, int rows, int first_x, int columns, i
 }
 
 static void NAME(outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
-                               double *out, int64_t stride) {
-  for (int r = 0; r < m; r += OUTER_ROWS)
-    for (int j = 0; j < n; j += 4) NAME(point_block)
-  (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, n - j < 4 ? n - j : 4, n, count, y, x, tile,
-   out + ((int64_t)r * n + j) * stride, stride);
+                               void *out, int64_t stride) {
+  const int block = NAME(near_rows)(count * tile);
+  for (int first = 0; first < n; first += block) {
+    const int end = n - first < block ? n : first + block;
+    for (int r = 0; r < m; r += OUTER_ROWS)
+      for (int j = first; j < end; j += 4) NAME(point_block)
+    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, n, count, y, x, tile,
+     (real *)out + ((int64_t)r * n + j) * stride, stride);
+  }
 }
 
-static void NAME(sum_points)(int m, int count, const void *const *a, int tile, double *out, int64_t stride) {
+static void NAME(sum_points)(int m, int count, const void *const *a, int tile, void *out, int64_t stride) {
   for (int r = 0; r < m; r++)
     for (int v = 0; v < tile / LANES; v++) {
       V s = {0};
       for (int i = 0; i < count; i++) s += ((const V *)((const real *)a[i] + (size_t)r * (size_t)tile))[v];
-      NAME(put)(s, out + r * stride + v * LANES);
+      *(V *)((real *)out + r * stride + v * LANES) = s;
     }
 }
 

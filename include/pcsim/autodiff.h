@@ -253,18 +253,44 @@ pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *na
 /** Run all stages. The result does not depend on the number of threads. `check` true: the first value that
  *  is not finite is an error that names the operator and the point. */
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) PCSIM_NODISCARD;
-/** Terms of outputs that are sums over points, for points first .. first + n - 1: with the program of
- *  pcsim_transform_vjp of a residual and its seed "b_OUT" 1 at every point, the terms of the outputs "b_NAME"
- * are the rows of the residual's Jacobian. `*block` [*rows][*stride], the outputs' numbers one after the
- * other, each with its points; zeros past point n. Borrowed until the next call. The outputs must come out of
- * the first pass over one space. Errors: ERR_ARG. */
-pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, int64_t first, int64_t n,
-                                     const char *const *outputs, int num_outputs, const double **block,
-                                     int64_t *rows, int64_t *stride) PCSIM_NODISCARD;
-/** Lower triangle of c [rows][rows] += block block^T, on the executor's threads; block [rows][stride] aligned
- * to 64 bytes, stride a multiple of 8. The result does not depend on the number of threads. */
-pcsim_status pcsim_executor_gram(pcsim_executor *executor, int64_t rows, const double *block, int64_t stride,
-                                 double *c) PCSIM_NODISCARD;
+
+/** Which rows and columns of a Jacobian. With the program of pcsim_transform_vjp of a residual and its seed
+ *  "b_OUT" s_i at point i, column i of the block is s_i times the derivative of residual i by the numbers of
+ *  the outputs "b_NAME", one output after the other: seeds of 1 give J, square roots of weights a weighted J.
+ *  Exactly: a row holds the terms, point by point, of an output that is a sum over points. They are
+ *  derivatives of single residuals as long as a residual depends on the parameters through values at its own
+ *  point only, which maps between points and sums over points (a mean, say) break. */
+typedef struct {
+  const char *const *outputs; /**< [num_outputs] sums over the same space, from the same pass over it */
+  int num_outputs;
+  int64_t first, end; /**< points first .. end - 1; end 0: to the last */
+  int64_t block;      /**< points a block at most, rounded up to whole tiles; 0: chosen */
+} pcsim_jacobian;
+/** A block: [rows][stride], in the executor's precision, aligned to 64 bytes; zeros past point n. */
+typedef struct {
+  const double *numbers;       /**< NULL in single precision */
+  const float *numbers_single; /**< NULL in double precision */
+  int64_t rows, stride;
+  int64_t first, n; /**< its points */
+  int thread;       /**< 0 .. threads - 1: whose memory it is */
+  int part;         /**< 0 .. PCSIM_JACOBIAN_PARTS - 1, see below */
+} pcsim_jacobian_block;
+/** Called by the thread that made the block; the block is gone when it returns. */
+typedef void pcsim_jacobian_visitor(void *context, const pcsim_jacobian_block *block);
+enum { PCSIM_JACOBIAN_PARTS = 32 };
+/** Hand the Jacobian to `visitor` block by block, each made and consumed in the cache of one thread, several
+ *  threads at a time. Blocks have the same bits whatever the number of threads; their order has not. Which
+ *  part a block belongs to depends on the points and the block size only, and the blocks of a part come in
+ *  ascending order on one thread: sums kept for each part and added in the order of the parts do not depend
+ *  on the threads. Bound outputs on the space are written for the same points. Errors: ERR_ARG. */
+pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
+                                     pcsim_jacobian_visitor *visitor, void *context) PCSIM_NODISCARD;
+/** Lower triangle of c [rows][rows] += J^T J, rows being the numbers of all outputs together; what is above
+ *  the diagonal stays as it is. In single precision products are summed in single over a few hundred points,
+ *  then in double. The result does not depend on the number of threads. `jacobian->block` has no effect.
+ * Holds a few hundred columns of J at a time. Errors: ERR_ARG, ERR_MEMORY. */
+pcsim_status pcsim_executor_jacobian_product(pcsim_executor *executor, const pcsim_jacobian *jacobian,
+                                             double *c) PCSIM_NODISCARD;
 
 /* --------------------------------------------------------------------- files */
 
