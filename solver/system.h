@@ -24,7 +24,7 @@ typedef struct discrete_system {
   double *q;              /**< [n][m] the state, scaled as the system likes; written by the march */
   const double *volume;   /**< [n] > 0, in 2D area: weights of norms over cells */
   const uint8_t *evolves; /**< [m] 1: equation i has an accumulation; unknown i is then in the error norm */
-  const double *scale;    /**< [m] size of unknown i in the units of q, > 0; 0: the largest of the run */
+  const double *scale;    /**< [m] size of unknown i in the units of q, > 0: what errors are relative to */
   const char *advice;     /**< what may help when no step can be taken: the end of a sentence */
 
   /** Coefficients that are frozen until the next call (Rhie and Chow's) follow the state and what the last

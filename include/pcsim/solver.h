@@ -32,6 +32,9 @@ void pcsim_flow_options_read(pcsim_tree *tree, pcsim_flow_options *options);
 /** Keys of `solve:`. */
 const pcsim_key *pcsim_flow_option_keys(size_t *n);
 
+/** How to go through time. */
+typedef enum { PCSIM_TIME_TR_BDF2, PCSIM_TIME_BDF2 } pcsim_time_scheme;
+
 typedef struct pcsim_flow_solver pcsim_flow_solver;
 
 /** One finished step, as the observer sees it. */
@@ -42,6 +45,7 @@ typedef struct {
                                 continuity (4 in 2D too) */
   int num_residuals;
   double cfl;
+  double time, dt, error;    /**< of a time step: where it ended, its size, its estimated error; else 0 */
   int64_t linear_iterations; /**< of this step */
   int64_t rejections;        /**< of this step */
   double wall_seconds;       /**< since the solve began */
@@ -58,6 +62,7 @@ typedef struct {
   pcsim_outcome outcome;
   int64_t steps, linear_iterations;
   double residual;
+  double time;      /**< reached by a time run, else 0 */
   double seconds;   /**< wall time of the solve, without set-up of mesh and files */
   char reason[512]; /**< a sentence: why it stopped; on divergence the equation, cell, coordinates, remedy */
   int64_t worst_cell; /**< on divergence: number in the raw mesh; else -1 */
