@@ -8,6 +8,8 @@
 #ifndef PCSIM_SOLVER_FLOW_H
 #define PCSIM_SOLVER_FLOW_H
 
+#include "gradient.h"
+
 #include <pcsim/solver.h>
 
 /** Numbers stored per interior face: area S[d], centre line d[d], skewness r[d], t, g. */
@@ -15,31 +17,6 @@
 /** Numbers stored per boundary face: area S[d], face centre - cell centre[d], g, share of the slope
  * difference in the wall flux. */
 #define FLOW_WALL_WIDTH(dim) (2 * (dim) + 2)
-
-/** Rows of a sparse linear map from cells and fixed boundary values: value = sum w*phi + constant. */
-typedef struct {
-  int64_t num_rows;
-  int32_t *row;    /**< [num_rows] target (node or cell) */
-  int64_t *start;  /**< [num_rows + 1] */
-  int32_t *column; /**< local cell */
-  double *weight;  /**< [nnz][width] */
-  int width;       /**< weights a column: 1 to nodes, d to cell gradients */
-} flow_map;
-
-/** Cell gradients. Values go to the nodes by linear least squares over the cells around them, and from the
- *  nodes to the cells by least squares over the cell's nodes: the support of all node neighbours at a sixth
- *  of the cost. Nodes of a wall of one velocity hold that velocity. Cells at any other boundary fit their
- * node neighbours and the given boundary values directly; quadrilaterals and hexahedra fit their face
- * neighbours. Exact for linear fields on any mesh. */
-typedef struct {
-  flow_map node;         /**< cells to nodes, width 1, all unknowns */
-  flow_map wall_node;    /**< cells to wall nodes, pressure only */
-  double *wall_velocity; /**< [wall_node.num_rows][d] velocity there */
-  double *node_value;    /**< [num_nodes][m] workspace */
-  flow_map cell;         /**< nodes to cells, all unknowns */
-  flow_map direct[3];    /**< cells to cells: velocity, pressure, all unknowns */
-  double *cell_constant; /**< [n][m][d] share of the boundary values in the direct cells */
-} flow_gradient;
 
 typedef struct flow_linear flow_linear; /**< flow_linear.c */
 
@@ -64,7 +41,9 @@ typedef struct flow {
   double *wall;               /**< [nb][FLOW_WALL_WIDTH] */
   double *wall_value;         /**< [nb][m] given velocity and pressure, scaled */
   double *volume;             /**< [nt] */
-  flow_gradient gradient;
+  gradient_maps gradient;     /**< classes: FLOW_CLASS_VELOCITY, FLOW_CLASS_PRESSURE */
+  double *node_given;         /**< [gradient.num_given][m] values of boundary nodes, scaled */
+  double *node_value;         /**< [num_nodes][m] workspace */
 
   double *q;             /**< [nt][m] state */
   double *grad;          /**< [nt][m][d] */
@@ -77,18 +56,17 @@ typedef struct flow {
   double *scratch;       /**< [n][m] */
 } flow;
 
+/** Classes of unknowns that the same boundary faces fix. */
+enum { FLOW_CLASS_VELOCITY, FLOW_CLASS_PRESSURE, FLOW_NUM_CLASSES };
+
 /** Set-up (flow_setup.c, flow_gradient.c). */
 pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
                          const pcsim_flow_options *options, flow **out) PCSIM_NODISCARD;
 void flow_destroy(flow **f);
 pcsim_status flow_gradient_create(flow *f) PCSIM_NODISCARD;
-void flow_gradient_destroy(flow_gradient *g);
 
 /** Kernels of one dimension (flow_kernel.h compiled for 2 and 3). */
 typedef struct {
-  /** Gradients of q [nt][m] (ghosts filled) into grad [nt][m][d], owned part; `constant` adds the boundary
-   * values. */
-  void (*gradient)(const flow *f, const double *q, bool constant, double *grad);
   /** Rhie-Chow coefficients from the current mass fluxes: a_p, tau of owned cells. */
   void (*coefficients)(flow *f);
   /** Residual [n][m] of f->q with f->grad and f->tau; stores mass fluxes and face velocities. */
@@ -111,6 +89,9 @@ static inline const flow_kernels *flow_kernels_of(const flow *f) {
 
 /** Residual of f->q: halo, gradients, halo of gradients, fluxes. r is [n][m]. */
 pcsim_status flow_residual(flow *f, double *r) PCSIM_NODISCARD;
+/** Gradients of q [nt][m] (ghosts filled) into grad [nt][m][d], owned part; `constant` adds the boundary
+ * values. */
+void flow_gradient_of(const flow *f, const double *q, bool constant, double *grad);
 /** Gradients of f->q only. */
 pcsim_status flow_update_gradient(flow *f) PCSIM_NODISCARD;
 /** Mass fluxes and Rhie-Chow coefficients of f->q; call at the start of a step. */

@@ -24,57 +24,6 @@ static inline double dot(const double *a, const double *b) {
   return s;
 }
 
-/* ---------------------------------------------------------------- gradients */
-
-/* node[row] = sum weight * q[column], unknowns from `first` on */
-PCSIM_CLONES static void apply_to_nodes(const flow_map *map, const double *restrict q, int first,
-                                        double *restrict node) {
-  for (int64_t i = 0; i < map->num_rows; i++) {
-    double sum[M] = {0};
-    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
-      const double w = map->weight[k], *x = q + (int64_t)map->column[k] * M;
-      for (int c = first; c < M; c++) sum[c] += w * x[c];
-    }
-    for (int c = first; c < M; c++) node[(int64_t)map->row[i] * M + c] = sum[c];
-  }
-}
-
-/* A weight vector per column: gradient[row][c][j] = sum weight[j] * source[column][c]. */
-PCSIM_CLONES static void apply_to_cells(const flow_map *map, const double *restrict x, int first, int last,
-                                        double *restrict grad) {
-  for (int64_t i = 0; i < map->num_rows; i++) {
-    double sum[M][DIM] = {{0}};
-    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
-      const double *w = map->weight + k * DIM, *y = x + (int64_t)map->column[k] * M;
-      for (int c = first; c < last; c++)
-        for (int j = 0; j < DIM; j++) sum[c][j] += w[j] * y[c];
-    }
-    double *g = grad + (int64_t)map->row[i] * M * DIM;
-    for (int c = first; c < last; c++)
-      for (int j = 0; j < DIM; j++) g[c * DIM + j] = sum[c][j];
-  }
-}
-
-static void gradient(const flow *f, const double *q, bool constant, double *grad) {
-  const flow_gradient *g = &f->gradient;
-  apply_to_nodes(&g->node, q, 0, g->node_value);
-  apply_to_nodes(&g->wall_node, q, DIM, g->node_value);
-  for (int64_t i = 0; i < g->wall_node.num_rows; i++)
-    for (int c = 0; c < DIM; c++)
-      g->node_value[(int64_t)g->wall_node.row[i] * M + c] = constant ? g->wall_velocity[i * DIM + c] : 0;
-  apply_to_cells(&g->cell, g->node_value, 0, M, grad);
-  apply_to_cells(&g->direct[2], q, 0, M, grad);
-  for (int s = 0; s < 2; s++) {
-    const flow_map *map = &g->direct[s];
-    const int first = s ? DIM : 0, last = s ? M : DIM;
-    apply_to_cells(map, q, first, last, grad);
-    for (int64_t i = 0; constant && i < map->num_rows; i++) {
-      const int64_t at = (int64_t)map->row[i] * M * DIM;
-      for (int c = first * DIM; c < last * DIM; c++) grad[at + c] += g->cell_constant[at + c];
-    }
-  }
-}
-
 /* ------------------------------------------------------------- coefficients */
 
 PCSIM_CLONES static void coefficients(flow *f) {
@@ -183,7 +132,7 @@ static inline double wall_state(const flow *f, int64_t k, const double *q, const
 }
 
 /* Viscous flux nu du/dn |S| on a boundary face: two points, corrected for non-orthogonality, extrapolated to
- * the wall with the cell gradient so that parabolas are exact (set_wall_shares in flow_gradient.c). */
+ * the wall with the cell gradient so that parabolas are exact (set_share in gradient.c). */
 static inline void wall_viscous(const flow *f, int64_t k, const double *x, const double *gr,
                                 const double *value, double *flux) {
   const double *S = f->wall + k * WW, *d = S + DIM, g = S[2 * DIM];

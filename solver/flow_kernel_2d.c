@@ -2,4 +2,4 @@
 #define DIM 2
 #include "flow_kernel.h"
 
-const flow_kernels flow_kernels_2d = {gradient, coefficients, residual, tangent, jacobian, boundary};
+const flow_kernels flow_kernels_2d = {coefficients, residual, tangent, jacobian, boundary};

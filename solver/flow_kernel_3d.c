@@ -2,4 +2,4 @@
 #define DIM 3
 #include "flow_kernel.h"
 
-const flow_kernels flow_kernels_3d = {gradient, coefficients, residual, tangent, jacobian, boundary};
+const flow_kernels flow_kernels_3d = {coefficients, residual, tangent, jacobian, boundary};

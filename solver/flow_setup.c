@@ -135,11 +135,12 @@ fail:
 void flow_destroy(flow **out) {
   flow *f = *out;
   if (!f) return;
-  flow_gradient_destroy(&f->gradient);
-  void *blocks[] = {
-      &f->owner,      &f->neighbour,     &f->face,     &f->wall_owner, &f->wall_kind, &f->wall,
-      &f->wall_value, &f->volume,        &f->q,        &f->grad,       &f->a_p,       &f->tau,
-      &f->mass,       &f->face_velocity, &f->diagonal, &f->v,          &f->v_grad,    &f->scratch};
+  gradient_destroy(&f->gradient);
+  void *blocks[] = {&f->owner,     &f->neighbour,     &f->face,       &f->wall_owner,
+                    &f->wall_kind, &f->wall,          &f->wall_value, &f->volume,
+                    &f->q,         &f->grad,          &f->a_p,        &f->tau,
+                    &f->mass,      &f->face_velocity, &f->diagonal,   &f->v,
+                    &f->v_grad,    &f->scratch,       &f->node_given, &f->node_value};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -149,7 +150,7 @@ void flow_destroy(flow **out) {
 pcsim_status flow_update_gradient(flow *f) {
   const int m = f->dim + 1;
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m, f->q));
-  flow_kernels_of(f)->gradient(f, f->q, true, f->grad);
+  flow_gradient_of(f, f->q, true, f->grad);
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m * f->dim, f->grad));
   return PCSIM_OK;
 }
@@ -169,7 +170,7 @@ pcsim_status flow_tangent(flow *f, const double *v, double *y) {
   const int m = f->dim + 1;
   memcpy(f->v, v, (size_t)(f->n * m) * sizeof *v);
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m, f->v));
-  flow_kernels_of(f)->gradient(f, f->v, false, f->v_grad);
+  flow_gradient_of(f, f->v, false, f->v_grad);
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m * f->dim, f->v_grad));
   flow_kernels_of(f)->tangent(f, f->v, f->v_grad, y);
   return PCSIM_OK;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Gradients from their maps, compiled for the usual numbers of unknowns and dimensions. */
+#include "gradient.h"
+#include "simd.h"
+
+#include <string.h>
+
+enum { ALL = -1, UNKNOWNS_MAX = 64 };
+
+/* node[row] = sum weight * q[column] for the unknowns of a class. */
+static inline void to_nodes(const linear_map *map, const int *class_of, int class, int m, const double *q,
+                            double *restrict node) {
+  for (int64_t i = 0; i < map->num_rows; i++) {
+    double sum[UNKNOWNS_MAX];
+    for (int c = 0; c < m; c++) sum[c] = 0;
+    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
+      const double w = map->weight[k], *x = q + (int64_t)map->column[k] * m;
+      for (int c = 0; c < m; c++) sum[c] += w * x[c];
+    }
+    for (int c = 0; c < m; c++)
+      if (class == ALL || class_of[c] == class) node[(int64_t)map->row[i] * m + c] = sum[c];
+  }
+}
+
+/* gradient[row][c][j] = (add: +=) sum weight[j] * source[column][c] for the unknowns of a class. */
+static inline void to_cells(const linear_map *map, const int *class_of, int class, int m, int dim, bool add,
+                            const double *source, double *restrict grad) {
+  for (int64_t i = 0; i < map->num_rows; i++) {
+    double sum[UNKNOWNS_MAX * 3];
+    for (int c = 0; c < m * dim; c++) sum[c] = 0;
+    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
+      const double *w = map->weight + k * dim, *x = source + (int64_t)map->column[k] * m;
+      for (int c = 0; c < m; c++)
+        for (int j = 0; j < dim; j++) sum[c * dim + j] += w[j] * x[c];
+    }
+    double *g = grad + (int64_t)map->row[i] * m * dim;
+    for (int c = 0; c < m; c++)
+      if (class == ALL || class_of[c] == class)
+        for (int j = 0; j < dim; j++) g[c * dim + j] = (add ? g[c * dim + j] : 0) + sum[c * dim + j];
+  }
+}
+
+static inline void give_nodes(const gradient_maps *g, const gradient_data *data, int m) {
+  for (int64_t i = 0; i < g->num_given; i++)
+    for (int c = 0; c < m; c++)
+      if (g->given_class[i * g->num_classes + data->class_of[c]])
+        data->node_value[(int64_t)g->given[i] * m + c] = data->node ? data->node[i * m + c] : 0;
+}
+
+static inline void apply(const gradient_maps *g, const gradient_data *data, const double *q, int m, int dim,
+                         double *grad) {
+  const int *class_of = data->class_of;
+  to_nodes(&g->node, class_of, ALL, m, q, data->node_value);
+  for (int c = 0; c < g->num_classes; c++) to_nodes(&g->class_node[c], class_of, c, m, q, data->node_value);
+  give_nodes(g, data, m);
+  to_cells(&g->cell, class_of, ALL, m, dim, false, data->node_value, grad);
+  to_cells(&g->direct, class_of, ALL, m, dim, false, q, grad);
+  for (int c = 0; c < g->num_classes; c++) {
+    to_cells(&g->class_cell[c], class_of, c, m, dim, false, q, grad);
+    if (data->face) to_cells(&g->class_face[c], class_of, c, m, dim, true, data->face, grad);
+  }
+}
+
+#define APPLY_OF(M, DIM)                                                                                     \
+  PCSIM_CLONES static void apply_##M##_##DIM(const gradient_maps *g, const gradient_data *data,              \
+                                             const double *q, double *grad) {                                \
+    apply(g, data, q, M, DIM, grad);                                                                         \
+  }
+APPLY_OF(1, 2)
+APPLY_OF(2, 2)
+APPLY_OF(3, 2)
+APPLY_OF(1, 3)
+APPLY_OF(3, 3)
+APPLY_OF(4, 3)
+
+void gradient_apply(const gradient_maps *g, const gradient_data *data, const double *q, double *grad) {
+  switch (10 * data->m + g->dim) {
+  case 12:
+    apply_1_2(g, data, q, grad);
+    break;
+  case 22:
+    apply_2_2(g, data, q, grad);
+    break;
+  case 32:
+    apply_3_2(g, data, q, grad);
+    break;
+  case 13:
+    apply_1_3(g, data, q, grad);
+    break;
+  case 33:
+    apply_3_3(g, data, q, grad);
+    break;
+  case 43:
+    apply_4_3(g, data, q, grad);
+    break;
+  default:
+    apply(g, data, q, data->m, g->dim, grad);
+  }
+}
