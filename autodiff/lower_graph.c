@@ -192,6 +192,19 @@ static bool is_number(const lowering *l, pcsim_value v, double x) {
   return graph_is_number(l->program, v, x);
 }
 
+/** Of a choice: the same choice of derivatives, not their product with 0 and 1, since what is not chosen may
+ * be infinite. `*done` false: the operator is none. */
+static pcsim_status choice_rule(lowering *l, pcsim_op op, const pcsim_value *in, int axis, bool *done,
+                                pcsim_value *out) {
+  const bool where = op == PCSIM_OP_WHERE, min = op == PCSIM_OP_MIN;
+  *done = where || min || op == PCSIM_OP_MAX;
+  if (!*done) return PCSIM_OK;
+  pcsim_value args[3] = {in[0], PCSIM_NO_VALUE, PCSIM_NO_VALUE};
+  if (!where) PCSIM_TRY(lower_op(l, PCSIM_OP_LE, (pcsim_value[]){in[!min], in[min]}, 2, &args[0]));
+  for (int i = 0; i < 2; i++) args[1 + i] = memo_get(&l->memo, memo_key(l, in[where + i], axis));
+  return lower_op(l, PCSIM_OP_WHERE, args, 3, out);
+}
+
 /** Sum over the inputs of rule times derivative; those of the inputs are in the memo. */
 static pcsim_status chain_rule(lowering *l, pcsim_value value, int axis, pcsim_value *out) {
   pcsim_value in[3]; /* the node moves when the program grows */
@@ -200,6 +213,9 @@ static pcsim_status chain_rule(lowering *l, pcsim_value value, int axis, pcsim_v
   int num_inputs = n->num_inputs;
   PCSIM_CHECK(num_inputs <= 3, PCSIM_ERR_INTERNAL, "an operator with %d inputs", num_inputs);
   memcpy(in, n->inputs, (size_t)num_inputs * sizeof *in);
+  bool done;
+  PCSIM_TRY(choice_rule(l, op, in, axis, &done, out));
+  if (done) return PCSIM_OK;
   pcsim_value sum = l->zero;
   for (int i = 0; i < num_inputs; i++) {
     pcsim_value inner = memo_get(&l->memo, memo_key(l, in[i], axis));

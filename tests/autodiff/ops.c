@@ -350,6 +350,136 @@ static void test_branch_not_taken(void **state) {
   pcsim_program_destroy(&p);
 }
 
+/** Gradient of the sum of output 0 by "coordinates" [n], the tangent along a direction, and the gradient's
+ * own cotangent, which must be finite. */
+static void expect_gradient(const char *text, const double *x, int n, const double *expected) {
+  static const char *const xy[] = {"x", "y"};
+  const char *const wrt = "coordinates";
+  const double one = 1;
+  pcsim_program *p, *reverse, *twice, *forward;
+  assert_ok(pcsim_lower(&text, 1, &(pcsim_lowering){n, xy, 0, NULL, 0, NULL, NULL}, &p, NULL, NULL));
+  assert_ok(pcsim_transform_vjp(p, &wrt, 1, &reverse));
+  assert_ok(pcsim_transform_jvp(p, &wrt, 1, &forward));
+  assert_ok(pcsim_transform_vjp(reverse, &wrt, 1, &twice));
+  interpreter it;
+  double v[2] = {0.7, -1.3}, b[2], slope = 0;
+  interpret_begin(&it, reverse);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "coordinates", x);
+  interpret_bind(&it, "b_0", &one);
+  interpret_run(&it);
+  memcpy(b, interpret_output(&it, "b_coordinates"), (size_t)n * sizeof *b);
+  interpret_end(&it);
+  for (int i = 0; i < n; i++) {
+    if (!(fabs(b[i] - expected[i]) <= 1e-14))
+      fail_msg("%s: slope %d is %.17g, not %g", text, i, b[i], expected[i]);
+    slope += b[i] * v[i];
+  }
+  interpret_begin(&it, forward);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "coordinates", x);
+  interpret_bind(&it, "d_coordinates", v);
+  interpret_run(&it);
+  assert_close(interpret_output(&it, "d_0")[0], slope, 1e-14);
+  interpret_end(&it);
+  interpret_begin(&it, twice);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "coordinates", x);
+  interpret_bind(&it, "b_0", &one);
+  interpret_bind(&it, "b2_0", &(double){0});
+  interpret_bind(&it, "b2_b_coordinates", v);
+  interpret_run(&it);
+  for (int i = 0; i < n; i++) assert_true(isfinite(interpret_output(&it, "b2_coordinates")[i]));
+  interpret_end(&it);
+  pcsim_program_destroy(&twice);
+  pcsim_program_destroy(&forward);
+  pcsim_program_destroy(&reverse);
+  pcsim_program_destroy(&p);
+}
+
+/** Reverse, twice and forward: what is not chosen counts as nothing, however infinite its slope is. */
+static void test_masks(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double x[2], slope[2];
+  } choices[] = {
+      {"where(x > 0, sqrt(x), 0)", {0, 0}, {0, 0}},
+      {"where(x > 0, sqrt(x), 0)", {4, 0}, {0.25, 0}},
+      {"where(x <= 0, 0, 3*exp(sqrt(x)))", {0, 0}, {0, 0}},
+      {"where(x > 0, x*log(x), y)", {0, 2}, {0, 1}},
+      {"where(x != 0, sin(x)/x, 1)", {0, 0}, {0, 0}},
+      {"where(x != 0, y/x, 2*y)", {0, 5}, {0, 2}},
+      /* nested, both ways */
+      {"where(y > 0, where(x > 0, sqrt(x), x), 0)", {0, 1}, {1, 0}},
+      {"where(y > 0, where(x > 0, sqrt(x), x), 0)", {0, -1}, {0, 0}},
+      {"where(x > 0, sqrt(where(y > 0, sqrt(y), x)), y)", {0, 0}, {0, 1}},
+      {"where(x > 0, 1/sqrt(where(y > 0, y, x)), y)", {0, -1}, {0, 1}},
+      /* one value in two branches that are not chosen, and in one that is */
+      {"where(x > 0, sqrt(x), 0) + where(x > 1, 2*sqrt(x)*y, y)", {0, 3}, {0, 1}},
+      {"where(x > 2, sqrt(x - 1), 0) + where(x > 0, 2*sqrt(x - 1), 0)", {2, 0}, {1, 0}},
+      {"div(where(x > 0, sqrt(x), 0), y^2)", {0, 1}, {0, 2}},
+      {"div(max(sqrt(x), 0.1), y^2)", {0, 1}, {0, 2}},
+      {"max(sqrt(x), 0.1) + min(x, y)", {0, 1}, {1, 0}},
+      {"where(x > 0, log(max(sqrt(x), y)), x)", {0, 0}, {1, 0}},
+  };
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+    expect_gradient(choices[i].text, choices[i].x, 2, choices[i].slope);
+}
+
+/** Masks through rows, products with matrices, sums over points and index maps. */
+static void test_masks_elsewhere(void **state) {
+  (void)state;
+  pcsim_program *p, *q;
+  assert_ok(pcsim_program_create(&p));
+  const pcsim_space points = pcsim_build_space(p, "points"), faces = pcsim_build_space(p, "faces");
+  const pcsim_map owner = pcsim_build_index_map(p, "owner", faces, points);
+  const pcsim_value x = pcsim_build_input(p, "x", points, 3), w = pcsim_build_parameter(p, "w", 2, 3);
+  const pcsim_value k = pcsim_build_parameter(p, "k", 1, 1), zero = pcsim_build_constant(p, 0);
+  for (int i = 0; i < 6; i++) pcsim_program_parameter(p, "w", NULL, NULL)[i] = 1 + i;
+  /* sqrt(k) at k = 0, chosen nowhere; logarithms of 0 under a matrix; square roots seen from faces. */
+  const pcsim_value root = pcsim_build_unary(p, PCSIM_OP_SQRT, k);
+  const pcsim_value logs = pcsim_build_unary(p, PCSIM_OP_LOG, x);
+  const pcsim_value layer = pcsim_build_dense(p, w, logs, PCSIM_NO_VALUE);
+  const pcsim_value first = pcsim_build_slice(p, x, 0, 1);
+  const pcsim_value positive = pcsim_build_binary(p, PCSIM_OP_LT, zero, first);
+  const pcsim_value rows = pcsim_build_binary(p, PCSIM_OP_LT, pcsim_build_constant(p, 10), x);
+  const pcsim_value far = pcsim_build_binary(p, PCSIM_OP_LT, pcsim_build_constant(p, 10), first);
+  const pcsim_value joined = pcsim_build_concat(
+      p, (pcsim_value[]){pcsim_build_row_sum(p, layer), pcsim_build_slice(p, logs, 1, 2)}, 2);
+  const pcsim_value a = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){positive, joined, zero}, 3);
+  const pcsim_value b = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){far, root, zero}, 3);
+  const pcsim_value c = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){rows, logs, zero}, 3);
+  const pcsim_value seen = pcsim_build_gather(p, owner, pcsim_build_unary(p, PCSIM_OP_SQRT, first));
+  const pcsim_value there = pcsim_build_input(p, "there", faces, 1);
+  const pcsim_value d = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){there, seen, zero}, 3);
+  pcsim_build_output(p, "a", a);
+  pcsim_build_output(p, "b", b);
+  pcsim_build_output(p, "c", pcsim_build_row_sum(p, c));
+  pcsim_build_output(p, "d", d);
+  assert_ok(pcsim_transform_vjp(p, (const char *[]){"x", "w", "k"}, 3, &q));
+  const double at[2][3] = {{0, 0, 0}, {1, 1, 4}}, ones[6] = {1, 1, 1, 1, 1, 1}, there_is[3] = {0, 0, 1};
+  const int32_t index[3] = {0, 0, 1};
+  interpreter it;
+  interpret_begin(&it, q);
+  interpret_points(&it, "points", 2);
+  interpret_points(&it, "faces", 3);
+  interpret_bind(&it, "x", at[0]);
+  interpret_bind(&it, "there", there_is);
+  for (int i = 0; i < 4; i++) interpret_bind(&it, (const char *[]){"b_a", "b_b", "b_c", "b_d"}[i], ones);
+  interpret_bind_map(&it, "owner", (interpret_map){.index = index});
+  interpret_run(&it);
+  /* At the second point: columns of w over x, one over x for the rows joined, and the root seen by one face.
+   */
+  const double slopes[6] = {0, 0, 0, 5 + 0.5, 7 + 1, 9.0 / 4 + 0.25}, logs_there[3] = {0, 0, log(4)};
+  for (int i = 0; i < 6; i++) assert_close(interpret_output(&it, "b_x")[i], slopes[i], 1e-14);
+  for (int i = 0; i < 6; i++) assert_close(interpret_output(&it, "b_w")[i], logs_there[i % 3], 1e-14);
+  assert_close(interpret_output(&it, "b_k")[0], 0, 0);
+  interpret_end(&it);
+  pcsim_program_destroy(&q);
+  pcsim_program_destroy(&p);
+}
+
 /** The executor on 40 points around those of the table, with each instruction set, in both precisions. */
 static void check_executor(const operator_line *line, const char *instructions, bool single) {
   enum { COUNT = 40 };
@@ -396,7 +526,8 @@ int main(void) {
       cmocka_unit_test(test_table_is_complete), cmocka_unit_test(test_orders),
       cmocka_unit_test(test_differences),       cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_constant_powers),   cmocka_unit_test(test_kinks),
-      cmocka_unit_test(test_branch_not_taken),  cmocka_unit_test(test_executor),
+      cmocka_unit_test(test_branch_not_taken),  cmocka_unit_test(test_masks),
+      cmocka_unit_test(test_masks_elsewhere),   cmocka_unit_test(test_executor),
   };
   return interpret_balance(cmocka_run_group_tests_name("operators", tests, NULL, NULL));
 }
