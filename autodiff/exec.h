@@ -83,6 +83,7 @@ typedef struct {
   int *root, *root_row;   /**< slices and frozen values on a space are rows of another value */
   int *level;             /**< stage level of a value on a space; level at which one on no space is there */
   bool *live;
+  bool *exposed; /**< what is not finite in it reaches an output in other ways than a choice may leave out */
   int *uses;
   int *stored; /**< store of a value, -1: none */
   int *merged; /**< sum of sums: the value whose accumulators it shares, itself when alone, -1: no sum */

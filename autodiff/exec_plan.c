@@ -39,14 +39,16 @@ static pcsim_value true_input(const pcsim_program *program, pcsim_value v, int i
 static void mark_live(plan *p) {
   const pcsim_program *g = p->program;
   for (int i = 0; i < g->num_outputs; i++) {
-    p->live[g->outputs[i].value] = true;
+    p->live[g->outputs[i].value] = p->exposed[g->outputs[i].value] = true;
     p->uses[g->outputs[i].value]++;
   }
   for (pcsim_value v = g->num_nodes - 1; v >= 0; v--) {
     if (!p->live[v]) continue;
     for (int i = 0; i < g->nodes[v].num_inputs; i++) {
       const pcsim_value in = true_input(g, v, i);
+      const bool branch = i && g->nodes[v].kind == NODE_OP && g->nodes[v].op == PCSIM_OP_WHERE;
       p->live[in] = true;
+      p->exposed[in] = p->exposed[in] || (p->exposed[v] && !branch);
       p->uses[in]++;
     }
   }
@@ -160,6 +162,7 @@ static pcsim_status allocate(plan *p) {
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->root_row, &p->root_row));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->level, &p->level));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->live, &p->live));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->exposed, &p->exposed));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->uses, &p->uses));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->stored, &p->stored));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->merged, &p->merged));
@@ -215,6 +218,7 @@ void plan_destroy(plan *p) {
   pcsim_free(&p->root_row);
   pcsim_free(&p->level);
   pcsim_free(&p->live);
+  pcsim_free(&p->exposed);
   pcsim_free(&p->uses);
   pcsim_free(&p->stored);
   pcsim_free(&p->merged);

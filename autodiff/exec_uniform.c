@@ -142,8 +142,9 @@ pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) {
     const node *n = &p->program->nodes[v];
     if (p->level[v] != level) continue;
     PCSIM_TRY(compute(x, v));
-    const int64_t bad =
-        check ? x->kernels_double->find_bad((int64_t)n->rows * n->columns, x->uniform[v]) : -1;
+    const int64_t bad = check && p->exposed[v]
+                            ? x->kernels_double->find_bad((int64_t)n->rows * n->columns, x->uniform[v])
+                            : -1;
     if (bad < 0) continue;
     char text[128];
     exec_describe(p->program, v, text, sizeof text);

@@ -251,7 +251,8 @@ pcsim_status pcsim_executor_bind_sparse(pcsim_executor *executor, const char *ma
 pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *name,
                                         double *data) PCSIM_NODISCARD;
 /** Run all stages. The result does not depend on the number of threads. `check` true: the first value that
- *  is not finite is an error that names the operator and the point. */
+ *  is not finite is an error that names the operator and the point; what "where" does not take counts as
+ *  little as in its result. */
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) PCSIM_NODISCARD;
 
 /** Which rows and columns of a Jacobian. With the program of pcsim_transform_vjp of a residual and its seed

@@ -723,6 +723,36 @@ static void test_bindings(void **unused) {
 }
 
 /** The first number that is not finite is named with its operator and point, on any number of threads. */
+/** A choice is checked by what it takes, in values, gradients and on no space. */
+static void test_choice_checked(void **unused) {
+  (void)unused;
+  pcsim_space space;
+  pcsim_program *p = new_program(&space), *g;
+  pcsim_value x = pcsim_build_input(p, "x", space, 1), k = pcsim_build_parameter(p, "k", 1, 1);
+  pcsim_value zero = pcsim_build_constant(p, 0);
+  pcsim_value log_x = pcsim_build_unary(p, PCSIM_OP_LOG, x), log_k = pcsim_build_unary(p, PCSIM_OP_LOG, k);
+  pcsim_value positive = pcsim_build_binary(p, PCSIM_OP_LT, zero, x);
+  pcsim_value both = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){k, log_k, zero}, 3);
+  pcsim_value y = pcsim_build_op(p, PCSIM_OP_WHERE, (pcsim_value[]){positive, log_x, x}, 3);
+  pcsim_build_output(p, "y", pcsim_build_binary(p, PCSIM_OP_ADD, y, both));
+  assert_ok(pcsim_transform_vjp(p, (const char *[]){"x", "k"}, 2, &g));
+  double data[40], ones[40], out[40];
+  for (int i = 0; i < 40; i++) data[i] = i - 20, ones[i] = 1;
+  pcsim_executor *e = NULL;
+  assert_ok(pcsim_executor_create(g, NULL, &e));
+  assert_ok(pcsim_executor_points(e, "points", 40));
+  assert_ok(pcsim_executor_bind(e, "x", data));
+  assert_ok(pcsim_executor_bind(e, "b_y", ones));
+  assert_ok(pcsim_executor_bind_output(e, "b_x", out));
+  assert_ok(pcsim_executor_run(e, true));
+  for (int i = 0; i < 40; i++) assert_close(out[i], i > 20 ? 1.0 / (i - 20) : 1, 1e-15);
+  data[7] = INFINITY; /* log of it is taken */
+  expect_message(pcsim_executor_run(e, true), PCSIM_ERR_CASE, "is inf at point 7");
+  pcsim_executor_destroy(&e);
+  pcsim_program_destroy(&g);
+  pcsim_program_destroy(&p);
+}
+
 static void test_not_finite(void **unused) {
   (void)unused;
   pcsim_space space;
@@ -784,12 +814,19 @@ static void test_jacobian_independent(void **unused) {
 
 static int run_all(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_operator),   cmocka_unit_test(test_every_kind),
-      cmocka_unit_test(test_channels),         cmocka_unit_test(test_maps),
-      cmocka_unit_test(test_bindings),         cmocka_unit_test(test_not_finite),
-      cmocka_unit_test(test_jacobian),         cmocka_unit_test(test_long_product),
-      cmocka_unit_test(test_jacobian_special), cmocka_unit_test(test_jacobian_independent),
-      cmocka_unit_test(test_chains),           cmocka_unit_test(test_gradient),
+      cmocka_unit_test(test_choice_checked),
+      cmocka_unit_test(test_every_operator),
+      cmocka_unit_test(test_every_kind),
+      cmocka_unit_test(test_channels),
+      cmocka_unit_test(test_maps),
+      cmocka_unit_test(test_bindings),
+      cmocka_unit_test(test_not_finite),
+      cmocka_unit_test(test_jacobian),
+      cmocka_unit_test(test_long_product),
+      cmocka_unit_test(test_jacobian_special),
+      cmocka_unit_test(test_jacobian_independent),
+      cmocka_unit_test(test_chains),
+      cmocka_unit_test(test_gradient),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
