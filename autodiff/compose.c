@@ -12,9 +12,13 @@ void graft_free(graft *g) {
   pcsim_free(&g->inputs);
 }
 
-static pcsim_status graft_spaces(graft *g) {
+static pcsim_status graft_spaces(graft *g, pcsim_space space) {
   for (int i = 0; i < g->from->num_spaces; i++) {
     pcsim_space s = 0;
+    if (space != PCSIM_NO_SPACE) {
+      g->spaces[i] = space;
+      continue;
+    }
     while (s < g->to->num_spaces && strcmp(g->to->spaces[s], g->from->spaces[i]) != 0) s++;
     g->spaces[i] = s < g->to->num_spaces ? s : pcsim_build_space(g->to, g->from->spaces[i]);
   }
@@ -39,7 +43,7 @@ static pcsim_status graft_maps(graft *g) {
   return pcsim_program_status(g->to);
 }
 
-pcsim_status graft_begin(const pcsim_program *from, pcsim_program *to, graft *g) {
+pcsim_status graft_begin(const pcsim_program *from, pcsim_program *to, pcsim_space space, graft *g) {
   *g = (graft){.from = from, .to = to};
   PCSIM_TRY(pcsim_alloc((size_t)from->num_spaces, sizeof *g->spaces, &g->spaces));
   PCSIM_TRY(pcsim_alloc((size_t)from->num_maps, sizeof *g->maps, &g->maps));
@@ -49,7 +53,7 @@ pcsim_status graft_begin(const pcsim_program *from, pcsim_program *to, graft *g)
   for (int v = 0; v < from->num_nodes; v++)
     if (from->nodes[v].num_inputs > room) room = from->nodes[v].num_inputs;
   PCSIM_TRY(pcsim_alloc((size_t)room, sizeof *g->inputs, &g->inputs));
-  PCSIM_TRY(graft_spaces(g));
+  PCSIM_TRY(graft_spaces(g, space));
   return graft_maps(g);
 }
 
@@ -130,9 +134,9 @@ static pcsim_status compose(const pcsim_program *outer, const pcsim_program *inn
   PCSIM_TRY(pcsim_program_status(outer));
   PCSIM_TRY(pcsim_program_status(inner));
   PCSIM_TRY(graph_unique_begin(p));
-  PCSIM_TRY(graft_begin(inner, p, a));
+  PCSIM_TRY(graft_begin(inner, p, PCSIM_NO_SPACE, a));
   PCSIM_TRY(graft_values(a, NULL, NULL));
-  PCSIM_TRY(graft_begin(outer, p, b));
+  PCSIM_TRY(graft_begin(outer, p, PCSIM_NO_SPACE, b));
   PCSIM_TRY(graft_values(b, inner, a->place));
   for (int i = 0; i < outer->num_outputs; i++)
     pcsim_build_output(p, outer->outputs[i].name, b->place[outer->outputs[i].value]);

@@ -17,8 +17,10 @@ typedef struct {
   pcsim_value *inputs; /**< room for those of one value */
 } graft;
 
-/** Join spaces, maps and operators. On failure too, graft_free frees. Errors: ERR_ARG. */
-pcsim_status graft_begin(const pcsim_program *from, pcsim_program *to, graft *g) PCSIM_NODISCARD;
+/** Join spaces, maps and operators; `space` (PCSIM_NO_SPACE: none) takes the place of every space of `from`.
+ * On failure too, graft_free frees. Errors: ERR_ARG. */
+pcsim_status graft_begin(const pcsim_program *from, pcsim_program *to, pcsim_space space,
+                         graft *g) PCSIM_NODISCARD;
 void graft_free(graft *g);
 /** Put value `v` of `from`, whose inputs are there, in its place. `given` (PCSIM_NO_VALUE: none) is a value
  * of `to` that stands for it if it is an input. Errors: ERR_ARG where sizes or spaces differ. */

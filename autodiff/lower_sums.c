@@ -344,7 +344,7 @@ static pcsim_status build(collapse *c, const pcsim_program *lowered) {
   PCSIM_TRY(structure_of(lowered, c->names, c->route, &c->s));
   for (int v = 0; v < lowered->num_nodes; v++)
     c->found.shared = c->found.shared || (c->s.uses[v] > 1 && is_leaf(&c->s, v));
-  PCSIM_TRY(graft_begin(lowered, p, &c->g));
+  PCSIM_TRY(graft_begin(lowered, p, PCSIM_NO_SPACE, &c->g));
   for (int v = 0; v < lowered->num_nodes; v++) PCSIM_TRY(place_value(c, v));
   for (int i = 0; i < p->num_outputs; i++) pcsim_free(&p->outputs[i].name);
   p->num_outputs = 0;

@@ -105,6 +105,20 @@ pcsim_value pcsim_build_sparse_transposed(pcsim_program *program, pcsim_map map,
 pcsim_value pcsim_build_segment_min(pcsim_program *program, pcsim_map map, pcsim_value a);
 pcsim_value pcsim_build_segment_max(pcsim_program *program, pcsim_map map, pcsim_value a);
 
+/** One input of a part and the value that takes its place. */
+typedef struct {
+  const char *name;
+  pcsim_value value;
+} pcsim_argument;
+/** Write a program out once more inside another: values of `part`, which knows one space at most and no maps,
+ *  on `space` of `program`, with the arguments (on `space` or on none) in the place of its inputs. Arguments
+ *  that are no inputs are left aside; parameters of one name are one. `values` [num_outputs] gets those of
+ *  the named outputs, on `space`. A fault is recorded in the program, as by any builder: an output that is
+ *  not there, an input that is needed and not given, rows that differ. */
+void pcsim_build_part(pcsim_program *program, const pcsim_program *part, pcsim_space space,
+                      const pcsim_argument *arguments, int num_arguments, const char *const *outputs,
+                      int num_outputs, pcsim_value *values);
+
 /* ------------------------------------------------------------- user operators */
 
 /** An operator from outside: value and rules, usable wherever the built-in ones are. */

@@ -280,10 +280,61 @@ static void test_maps(void **state) {
   pcsim_error_clear();
 }
 
+/** One law on two spaces of a program, with other arguments on each. */
+static void test_part(void **state) {
+  (void)state;
+  static const char *const law[] = {"u^2 + 3*u_x + x", "7"}, *const both[] = {"0", "1"};
+  static const double left[3] = {1, -2, 0.5}, slope[3] = {4, 0, 1}, right[2] = {3, 10}, place[3] = {5, 6, 7};
+  pcsim_program *part = lower(law, 2), *p;
+  pcsim_value on_faces[2], on_cells[2], x[3];
+  assert_ok(pcsim_program_create(&p));
+  const pcsim_space faces = pcsim_build_space(p, "faces"), cells = pcsim_build_space(p, "cells");
+  const pcsim_value u = pcsim_build_input(p, "left", faces, 1), g = pcsim_build_input(p, "slope", faces, 1);
+  for (int i = 0; i < 3; i++) x[i] = pcsim_build_constant(p, place[i]);
+  const pcsim_value at = pcsim_build_concat(p, x, 3), v = pcsim_build_input(p, "right", cells, 1);
+  pcsim_build_part(p, part, faces,
+                   (pcsim_argument[]){{"u", u}, {"u_x", g}, {"coordinates", at}, {"other", v}}, 4, both, 2,
+                   on_faces);
+  pcsim_build_part(p, part, cells,
+                   (pcsim_argument[]){{"u", v}, {"u_x", pcsim_build_constant(p, 2)}, {"coordinates", at}}, 3,
+                   both, 2, on_cells);
+  pcsim_build_output(p, "faces", on_faces[0]);
+  pcsim_build_output(p, "cells", on_cells[0]);
+  pcsim_build_output(p, "sevens", on_cells[1]);
+  assert_ok(pcsim_program_status(p));
+  interpreter it;
+  interpret_begin(&it, p);
+  interpret_points(&it, "faces", 3);
+  interpret_points(&it, "cells", 2);
+  interpret_bind(&it, "left", left);
+  interpret_bind(&it, "slope", slope);
+  interpret_bind(&it, "right", right);
+  interpret_run(&it);
+  for (int i = 0; i < 3; i++)
+    assert_close(interpret_output(&it, "faces")[i], left[i] * left[i] + 3 * slope[i] + 5, 1e-15);
+  for (int i = 0; i < 2; i++) {
+    assert_close(interpret_output(&it, "cells")[i], right[i] * right[i] + 6 + 5, 1e-15);
+    assert_close(interpret_output(&it, "sevens")[i], 7, 0);
+  }
+  interpret_end(&it);
+  pcsim_build_part(p, part, cells, (pcsim_argument[]){{"u", v}, {"coordinates", at}}, 2, both, 2, on_cells);
+  assert_int_equal(on_cells[0], PCSIM_NO_VALUE);
+  assert_status(pcsim_program_status(p), PCSIM_ERR_ARG);
+  assert_non_null(strstr(pcsim_error_message(), "the part needs an argument 'u_x'"));
+  pcsim_program_destroy(&p);
+  assert_ok(pcsim_program_create(&p));
+  pcsim_build_part(p, part, pcsim_build_space(p, "cells"), NULL, 0, (const char *const[]){"2"}, 1, on_cells);
+  assert_status(pcsim_program_status(p), PCSIM_ERR_ARG);
+  assert_non_null(strstr(pcsim_error_message(), "the part has no output '2'"));
+  pcsim_program_destroy(&p);
+  pcsim_program_destroy(&part);
+  pcsim_error_clear();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_exact),   cmocka_unit_test(test_network), cmocka_unit_test(test_gradient),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_maps),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_maps),    cmocka_unit_test(test_part),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
