@@ -91,65 +91,75 @@ pcsim_status flow_boundaries_read(pcsim_tree *tree, int dim, flow_boundaries *bo
   return PCSIM_OK;
 }
 
-/* Give patch p the conditions whose pattern (or exact name) fits; two patterns are a problem. */
-static void match_patch(pcsim_tree *tree, const pcsim_mesh_view *mesh, int p, flow_boundaries *boundaries) {
-  const char *name = mesh->patch_name[p];
+/* Entry that fits patch p by its exact name or by a pattern, -1 if none does; two patterns are a problem. */
+static int match_patch(pcsim_tree *tree, const char *name, const boundary_entry *entry, int num) {
   int found = -1;
-  for (int c = 0; c < boundaries->num; ++c)
-    if (strcmp(boundaries->condition[c].name, name) == 0) found = c;
-  for (int c = 0; found < 0 && c < boundaries->num; ++c) {
-    if (!is_pattern(boundaries->condition[c].name) || fnmatch(boundaries->condition[c].name, name, 0) != 0)
-      continue;
+  for (int c = 0; c < num; ++c)
+    if (strcmp(entry[c].name, name) == 0) found = c;
+  for (int c = 0; found < 0 && c < num; ++c) {
+    if (!is_pattern(entry[c].name) || fnmatch(entry[c].name, name, 0) != 0) continue;
     found = c;
-    for (int d = c + 1; d < boundaries->num; ++d) {
-      const flow_condition *other = &boundaries->condition[d];
-      if (!is_pattern(other->name) || fnmatch(other->name, name, 0) != 0) continue;
-      const pcsim_node *first = boundaries->condition[c].key;
+    for (int d = c + 1; d < num; ++d) {
+      if (!is_pattern(entry[d].name) || fnmatch(entry[d].name, name, 0) != 0) continue;
+      const pcsim_node *first = entry[c].key;
       pcsim_tree_problem(
-          tree, other->key,
+          tree, entry[d].key,
           "boundary `%s` gets two conditions: from `%s` here and from `%s` at %s:%d:%d; expected "
           "one, or its own name as a key",
-          name, other->name, boundaries->condition[c].name, pcsim_node_file(first), pcsim_node_line(first),
+          name, entry[d].name, entry[c].name, pcsim_node_file(first), pcsim_node_line(first),
           pcsim_node_column(first));
     }
   }
-  boundaries->of_patch[p] = found;
+  return found;
+}
+
+/* Report entries that name nothing. A misspelt key already names the boundary it was meant for: `meant` keeps
+ * it from a second report. */
+static pcsim_status check_entries(pcsim_tree *tree, const pcsim_mesh *mesh, const boundary_entry *entry,
+                                  int num, bool *meant) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  size_t n = (size_t)view->num_patches;
+  bool *matched = NULL;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *matched, &matched));
+  for (int c = 0; c < num; ++c) {
+    if (select_patches(mesh, entry[c].name, matched) > 0) continue;
+    report_no_match(tree, entry[c].key, view, entry[c].name);
+    const char *near = pcsim_nearest(entry[c].name, view->patch_name, n);
+    if (near) meant[pcsim_mesh_find_patch(mesh, near)] = true;
+  }
+  pcsim_free(&matched);
+  return PCSIM_OK;
+}
+
+pcsim_status boundary_entries_match(pcsim_tree *tree, const pcsim_mesh *mesh, const boundary_entry *entry,
+                                    int num, const char *example, int *of_patch) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  bool *meant = NULL, given = pcsim_node_get(pcsim_tree_root(tree), "boundaries") != NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)view->num_patches, sizeof *meant, &meant));
+  pcsim_status status = check_entries(tree, mesh, entry, num, meant);
+  for (int p = 0; status == PCSIM_OK && p < view->num_patches; ++p) {
+    of_patch[p] = match_patch(tree, view->patch_name[p], entry, num);
+    long long size = (long long)view->patch_size_global[p];
+    if (of_patch[p] < 0 && !meant[p] && given && size > 0)
+      pcsim_tree_problem(tree, boundaries_place(tree),
+                         "boundary `%s` of the mesh (%lld face%s) has no condition; expected e.g. `%s: %s`",
+                         view->patch_name[p], size, size == 1 ? "" : "s", view->patch_name[p], example);
+  }
+  pcsim_free(&meant);
+  return status;
 }
 
 pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh, flow_boundaries *boundaries) {
-  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
-  size_t n = (size_t)view->num_patches;
-  bool *used = NULL;
-  PCSIM_TRY(pcsim_alloc(n, sizeof *boundaries->of_patch, &boundaries->of_patch));
-  PCSIM_TRY(pcsim_alloc(n, sizeof *used, &used));
-  /* A misspelt key already names the boundary it was meant for: no second report for that one. */
-  for (int c = 0; c < boundaries->num; ++c) {
-    const flow_condition *condition = &boundaries->condition[c];
-    bool *matched = NULL;
-    pcsim_status status = pcsim_alloc(n, sizeof *matched, &matched);
-    if (status != PCSIM_OK) {
-      pcsim_free(&used);
-      PCSIM_TRY(status);
-    }
-    if (select_patches(mesh, condition->name, matched) == 0) {
-      report_no_match(tree, condition->key, view, condition->name);
-      const char *near = pcsim_nearest(condition->name, view->patch_name, n);
-      if (near) used[pcsim_mesh_find_patch(mesh, near)] = true;
-    }
-    pcsim_free(&matched);
-  }
-  bool given = pcsim_node_get(pcsim_tree_root(tree), "boundaries") != NULL;
-  for (int p = 0; p < view->num_patches; ++p) {
-    match_patch(tree, view, p, boundaries);
-    long long size = (long long)view->patch_size_global[p];
-    if (boundaries->of_patch[p] < 0 && !used[p] && given && size > 0)
-      pcsim_tree_problem(
-          tree, boundaries_place(tree),
-          "boundary `%s` of the mesh (%lld face%s) has no condition; expected e.g. `%s: {wall: no-slip}`",
-          view->patch_name[p], size, size == 1 ? "" : "s", view->patch_name[p]);
-  }
-  pcsim_free(&used);
-  return PCSIM_OK;
+  boundary_entry *entries = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)pcsim_mesh_get(mesh)->num_patches, sizeof *boundaries->of_patch,
+                        &boundaries->of_patch));
+  PCSIM_TRY(pcsim_alloc((size_t)boundaries->num, sizeof *entries, &entries));
+  for (int c = 0; c < boundaries->num; ++c)
+    entries[c] = (boundary_entry){boundaries->condition[c].name, boundaries->condition[c].key};
+  pcsim_status status =
+      boundary_entries_match(tree, mesh, entries, boundaries->num, "{wall: no-slip}", boundaries->of_patch);
+  pcsim_free(&entries);
+  return status;
 }
 
 void flow_boundaries_clear(flow_boundaries *boundaries) {

@@ -55,6 +55,16 @@ void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition);
 
 /* ---- boundary.c: `boundaries:` on a mesh */
 
+/* One key under `boundaries:`: a name or a pattern. */
+typedef struct {
+  const char *name;
+  const pcsim_node *key;
+} boundary_entry;
+/* Which entry each patch of the mesh gets, -1 for none: of_patch [num_patches]. Problems: keys that name
+ * nothing, patches without an entry (`example` shows one), two patterns for one. */
+pcsim_status boundary_entries_match(pcsim_tree *tree, const pcsim_mesh *mesh, const boundary_entry *entry,
+                                    int num, const char *example, int *of_patch) PCSIM_NODISCARD;
+
 typedef struct {
   int num;
   flow_condition *condition; /* [num] in the order of the case */

@@ -148,12 +148,14 @@ typedef struct pcsim_transport_problem pcsim_transport_problem;
 /** Parts of a typed problem; borrowed. */
 typedef struct {
   int dim;
-  int num_unknowns;            /**< m: also the number of equations; equation i is that of unknown i */
-  const char *const *unknown;  /**< [m] names */
-  const bool *has_time;        /**< [m] equation i has a time derivative */
-  bool has_any_time;           /**< one of them has */
-  const double *scale;         /**< [m] typical magnitude of each unknown, > 0 */
-  double length_scale;         /**< m, > 0 */
+  int num_unknowns;           /**< m: also the number of equations; equation i is that of unknown i */
+  const char *const *unknown; /**< [m] names */
+  const char *const
+      *written;         /**< [m][3] as typed: what stands under dt, under div, and the rest; "" nothing */
+  const bool *has_time; /**< [m] equation i has a time derivative */
+  bool has_any_time;    /**< one of them has */
+  const double *scale;  /**< [m] typical magnitude of each unknown, > 0 */
+  double length_scale;  /**< m, > 0 */
   const pcsim_program *terms;  /**< outputs "accumulation" [m], "flux" [dim*m] (row j*m + i: component j of
                                   equation i), "source" [m] with its sign in the equation; accumulation uses
                                   no derivatives */
@@ -170,6 +172,8 @@ typedef struct {
   const double *start; /**< [num_cells][m]: `initial` at cell centres, else a uniform guess */
 } pcsim_transport_view;
 
+/** Keys of `physics:` with typed equations; `*n` gets how many. */
+const pcsim_key *pcsim_transport_keys(size_t *n);
 /** Does `physics:` hold typed equations and no built-in model? */
 bool pcsim_transport_given(const pcsim_tree *tree);
 /** Read `physics:`, `boundaries:`, `initial:` of typed equations for this mesh (collective). Every fault is a
