@@ -40,7 +40,7 @@ typedef enum {
   DO_ROW_SUM,
   DO_COPY, /**< parts of a concatenation; list: from, to, rows */
   DO_USER, /**< list: the inputs as `user_input` */
-  DO_MAP,  /**< `a`, `b`: sources */
+  DO_MAP,  /**< `a`, `b`: sources; list: value, to; several: sums and extrema over the same entries */
   DO_STORE /**< tile rows at `a` to store `b` */
 } instruction_kind;
 
@@ -196,8 +196,9 @@ void exec_describe(const pcsim_program *program, pcsim_value v, char *text, size
 const char *exec_bad_name(double value);
 /** Source of a map or load: [points][rows] of the root of v, which is an input or stored. */
 const double *exec_source(const pcsim_executor *x, pcsim_value root);
-/** The tile operation of DO_MAP: `out` is [row][tile] in double. */
-void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile, double *out);
+/** The tile operation of DO_MAP: out[i] of value i of the list is [row][tile] in double. */
+void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile,
+              double *const *out);
 pcsim_status exec_maps_prepare(pcsim_executor *x) PCSIM_NODISCARD;
 void exec_map_release(bound_map *map);
 

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_CHUNKS = PCSIM_JACOBIAN_PARTS, STRIP = 512, SPLAT_BYTES = 64 };
+enum { MAX_CHUNKS = PCSIM_JACOBIAN_PARTS, STRIP = 512, SPLAT_BYTES = 64, MAX_MAP_VALUES = 3 };
 
 /** The first value that is not finite. */
 typedef struct {
@@ -316,9 +316,20 @@ static void run_copy(const pass *t, const instruction *step) {
 }
 
 static void run_map(const pass *t, const instruction *step) {
-  double *out = t->x->single ? t->d->scratch : row_at(t, step->out);
+  const plan *p = &t->x->plan;
+  const int *list = p->list + step->first;
+  const size_t tile = (size_t)t->tile;
+  double *next = t->d->scratch, *out[MAX_MAP_VALUES];
+  for (int i = 0; i < step->count; i++) {
+    out[i] = t->x->single ? next : row_at(t, list[2 * i + 1]);
+    next += (size_t)p->program->nodes[list[2 * i]].rows * tile;
+  }
   exec_map(t->x, step, t->first, t->n, t->tile, out);
-  if (t->x->single) from_doubles(t, out, (size_t)step->rows * (size_t)t->tile, row_at(t, step->out));
+  for (int i = 0; i < step->count; i++) {
+    const int rows = p->program->nodes[list[2 * i]].rows;
+    if (t->x->single) from_doubles(t, out[i], (size_t)rows * tile, row_at(t, list[2 * i + 1]));
+    check_rows(t, list[2 * i], 0, rows, row_at(t, list[2 * i + 1]));
+  }
 }
 
 static void run_store(const pass *t, const instruction *step) {
@@ -358,7 +369,7 @@ static void run_step(const pass *t, const instruction *step) {
     break;
   case DO_MAP:
     run_map(t, step);
-    break;
+    return;
   case DO_STORE:
     run_store(t, step);
     return;

@@ -28,6 +28,22 @@ enum { KERNEL_INPUTS = 4 };
 typedef void elementwise_kernel(int64_t n, void *out, const void *const in[KERNEL_INPUTS],
                                 const int64_t step[KERNEL_INPUTS]);
 
+/** Points first .. first + n - 1 of the space that a map writes, as a tile of `tile` points (a multiple of
+ * 4): those past n repeat the last. The sources are points of memory [points][stride], `a` the first of their
+ * rows that count. */
+typedef struct {
+  int n, tile;
+  const int64_t *start;  /**< [n + 1] entries of each point, from the first on */
+  const int32_t *column; /**< source of each entry; of a gather: of each point, from the first on */
+  const double *weight;  /**< [entries][width] */
+} map_tile;
+/** What is wanted of the entries of each point; NULL: not wanted. */
+typedef struct {
+  double *sum; /**< [rows][width][tile] */
+  /** [rows][tile]; the first of equal numbers; a first nan stays, later ones do not count; 0 of none. */
+  double *low, *high;
+} map_outputs;
+
 typedef struct {
   const char *instructions; /**< "portable", "avx2", "avx512" */
   bool single;
@@ -59,6 +75,13 @@ typedef struct {
   void (*load)(int rows, int n, const double *in, int stride, int tile, void *out);
   /** out [n points][rows] = in [rows][tile]. */
   void (*store)(int rows, int n, const void *in, int tile, double *out);
+  /** Maps, always in double: out [rows][tile] of sources with `rows` rows. */
+  void (*map_gather)(const map_tile *t, int rows, const double *a, int64_t stride, double *out);
+  /** Sums with `width` weights (0: 1 is the weight; then without extrema) and extrema over the entries of
+   * each point.
+   */
+  void (*map_near)(const map_tile *t, int rows, int width, const double *a, int64_t stride,
+                   const map_outputs *out);
   /** out [n] = value */
   void (*fill)(int64_t n, double value, void *out);
   /** First of n numbers that is not finite, or -1. */

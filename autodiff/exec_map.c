@@ -102,35 +102,6 @@ static source source_of(const pcsim_executor *x, pcsim_value root, int row) {
   return (source){data ? data + row : NULL, x->plan.program->nodes[root].rows};
 }
 
-static void gather(const bound_map *b, source a, int rows, int64_t first, int n, int tile, double *out) {
-  for (int p = 0; p < n; p++) {
-    const double *in = a.at + b->index[first + p] * a.stride;
-    for (int r = 0; r < rows; r++) out[(size_t)r * (size_t)tile + (size_t)p] = in[r];
-  }
-}
-
-static void scatter_add(const bound_map *b, source a, int rows, int64_t first, int n, int tile, double *out) {
-  for (int p = 0; p < n; p++)
-    for (int r = 0; r < rows; r++) {
-      double sum = 0;
-      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
-        sum += a.at[b->back_row[i] * a.stride + r];
-      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
-    }
-}
-
-static void sparse(const bound_map *b, source a, int rows, int width, int64_t first, int n, int tile,
-                   double *out) {
-  for (int p = 0; p < n; p++)
-    for (int row = 0; row < rows; row++) {
-      const int r = row / width, w = row % width;
-      double sum = 0;
-      for (int64_t e = b->start[first + p]; e < b->start[first + p + 1]; e++)
-        sum += b->weight[e * width + w] * a.at[b->column[e] * a.stride + r];
-      out[(size_t)row * (size_t)tile + (size_t)p] = sum;
-    }
-}
-
 static void sparse_transposed(const bound_map *b, source a, int rows, int width, int64_t first, int n,
                               int tile, double *out) {
   for (int p = 0; p < n; p++)
@@ -177,35 +148,60 @@ static void segment_put(const bound_map *b, source y, source chosen, int rows, b
     }
 }
 
-void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile, double *out) {
+/** The points first .. first + n - 1 of what the map writes. */
+static map_tile tile_of(const bound_map *b, bool back, int64_t first, int n, int tile) {
+  if (back) return (map_tile){n, tile, b->back_start + first, b->back_row, NULL};
+  if (b->index) return (map_tile){n, tile, NULL, b->index + first, NULL};
+  return (map_tile){n, tile, b->start + first, b->column, b->weight};
+}
+
+static void repeat_last(int rows, int n, int tile, double *out) {
+  for (int r = 0; r < rows; r++, out += tile)
+    for (int p = n; p < tile; p++) out[p] = out[n - 1];
+}
+
+/** Sums and extrema of the list, over the same entries. */
+static void near(const pcsim_executor *x, const instruction *step, const map_tile *t, source a, int width,
+                 double *const *out) {
+  const plan *p = &x->plan;
+  map_outputs o = {NULL, NULL, NULL};
+  for (int i = 0; i < step->count; i++) {
+    const node_kind kind = p->program->nodes[p->list[step->first + 2 * i]].kind;
+    if (kind == NODE_SEGMENT_MIN) o.low = out[i];
+    else if (kind == NODE_SEGMENT_MAX) o.high = out[i];
+    else o.sum = out[i];
+  }
+  const node *v = &p->program->nodes[step->node];
+  x->kernels->map_near(t, v->kind == NODE_SPARSE ? v->rows / width : v->rows, width, a.at, a.stride, &o);
+}
+
+void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile,
+              double *const *out) {
   const node *v = &x->plan.program->nodes[step->node];
   const bound_map *b = &x->maps[v->index];
   const int width = x->plan.program->maps[v->index].width;
   const source a = source_of(x, step->a, step->a_row);
+  const map_tile t = tile_of(b, v->kind == NODE_SCATTER_ADD, first, n, tile);
   switch (v->kind) {
   case NODE_GATHER:
-    gather(b, a, v->rows, first, n, tile, out);
-    break;
+    x->kernels->map_gather(&t, v->rows, a.at, a.stride, out[0]);
+    return;
   case NODE_SCATTER_ADD:
-    scatter_add(b, a, v->rows, first, n, tile, out);
-    break;
+    x->kernels->map_near(&t, v->rows, 0, a.at, a.stride, &(map_outputs){out[0], NULL, NULL});
+    return;
   case NODE_SPARSE:
-    sparse(b, a, v->rows, width, first, n, tile, out);
-    break;
-  case NODE_SPARSE_TRANSPOSED:
-    sparse_transposed(b, a, v->rows, width, first, n, tile, out);
-    break;
   case NODE_SEGMENT_MIN:
   case NODE_SEGMENT_MAX:
-    segment(b, a, a, v->rows, v->kind == NODE_SEGMENT_MAX, first, n, tile, out);
+    near(x, step, &t, a, width, out);
+    return;
+  case NODE_SPARSE_TRANSPOSED:
+    sparse_transposed(b, a, v->rows, width, first, n, tile, out[0]);
     break;
   case NODE_SEGMENT_PICK:
-    segment(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out);
+    segment(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out[0]);
     break;
   default: /* SEGMENT_PUT */
-    segment_put(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out);
+    segment_put(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out[0]);
   }
-  for (int r = 0; r < v->rows; r++)
-    for (int p = n; p < tile; p++)
-      out[(size_t)r * (size_t)tile + (size_t)p] = out[(size_t)r * (size_t)tile + (size_t)n - 1];
+  repeat_last(v->rows, n, tile, out[0]);
 }

@@ -66,22 +66,102 @@ static void find_roots(plan *p) {
   }
 }
 
+/** Earliest pass in which v can be computed, by the passes of its inputs. */
+static int earliest_level(const plan *p, pcsim_value v) {
+  const pcsim_program *g = p->program;
+  const node *n = &g->nodes[v];
+  int level = 0;
+  for (int i = 0; i < n->num_inputs; i++) {
+    const pcsim_value root = p->root[true_input(g, v, i)];
+    const bool given = g->nodes[root].kind == NODE_INPUT;
+    const int at = p->level[root] + (plan_is_map(n->kind) && !given);
+    if (at > level) level = at;
+  }
+  return level;
+}
+
 static void find_levels(plan *p) {
   const pcsim_program *g = p->program;
   for (pcsim_value v = 0; v < g->num_nodes; v++) {
     if (!p->live[v]) continue;
-    const node *n = &g->nodes[v];
-    int level = 0;
-    for (int i = 0; i < n->num_inputs; i++) {
-      const pcsim_value in = true_input(g, v, i), root = p->root[in];
-      const bool given = g->nodes[root].kind == NODE_INPUT;
-      const int at = p->level[root] + (plan_is_map(n->kind) && !given);
-      if (at > level) level = at;
-    }
-    if (plan_is_reduction(g, v)) level++;
+    const int level = earliest_level(p, v) + plan_is_reduction(g, v);
     p->level[v] = p->root[v] != v ? p->level[p->root[v]] : level;
     if (p->level[v] >= p->num_levels) p->num_levels = p->level[v] + 1;
   }
+}
+
+/** May v be computed in another pass than the earliest? */
+static bool is_movable(const plan *p, pcsim_value v) {
+  const node *n = &p->program->nodes[v];
+  return p->live[v] && p->root[v] == v && n->space != PCSIM_NO_SPACE && n->kind != NODE_INPUT;
+}
+
+/** Latest pass that is early enough for all uses in their passes; INT32_MAX: there is none. `mapped`: a map
+ * reads the value, so it is kept for its whole space anyway. */
+static void find_latest(const plan *p, int *latest, bool *mapped, bool move) {
+  const pcsim_program *g = p->program;
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    latest[v] = INT32_MAX;
+    mapped[v] = false;
+  }
+  for (int i = 0; i < g->num_outputs; i++) {
+    const pcsim_value root = p->root[g->outputs[i].value];
+    if (p->level[root] < latest[root]) latest[root] = p->level[root];
+  }
+  for (pcsim_value v = g->num_nodes - 1; v >= 0; v--) {
+    if (!p->live[v] || p->root[v] != v || plan_is_count(g, v)) continue;
+    const node *n = &g->nodes[v];
+    const bool map = plan_is_map(n->kind);
+    /* Of a value that follows its uses, or stays. */
+    if (is_movable(p, v) && latest[v] < INT32_MAX && (move || latest[v] < p->level[v]))
+      p->level[v] = latest[v];
+    const int pass = p->level[v] - plan_is_reduction(g, v);
+    for (int i = 0; i < n->num_inputs; i++) {
+      const pcsim_value root = p->root[n->inputs[i]];
+      if (pass - map < latest[root]) latest[root] = pass - map;
+      mapped[root] = mapped[root] || map;
+    }
+  }
+}
+
+/** Rows of inputs that have to be kept for v because they are computed in earlier passes. */
+static int kept_rows(const plan *p, pcsim_value v, const bool *mapped) {
+  const pcsim_program *g = p->program;
+  const node *n = &g->nodes[v];
+  int rows = 0;
+  for (int i = 0; i < n->num_inputs && !plan_is_map(n->kind); i++) {
+    const pcsim_value root = p->root[n->inputs[i]];
+    const node *r = &g->nodes[root];
+    if (r->space != PCSIM_NO_SPACE && r->kind != NODE_INPUT && !mapped[root] && p->level[root] < p->level[v])
+      rows += r->rows;
+  }
+  return rows;
+}
+
+/** Values that only later passes use are computed there, unless more would have to be kept for them than they
+ * are: a gathered input is not stored to be read again. First all go as late as their uses allow; then those
+ * that cost more that way go back, which may pull others, until nothing moves: levels only fall. */
+static pcsim_status move_late(plan *p) {
+  const pcsim_program *g = p->program;
+  int *latest = NULL;
+  bool *mapped = NULL;
+  pcsim_status status = pcsim_alloc((size_t)g->num_nodes, sizeof *latest, &latest);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)g->num_nodes, sizeof *mapped, &mapped);
+  bool moved = status == PCSIM_OK;
+  for (bool first = true; moved; first = false) {
+    find_latest(p, latest, mapped, first);
+    moved = false;
+    for (pcsim_value v = 0; v < g->num_nodes; v++) {
+      if (!is_movable(p, v) || kept_rows(p, v, mapped) <= g->nodes[v].rows) continue;
+      const int level = earliest_level(p, v);
+      moved = moved || level < p->level[v];
+      p->level[v] = level;
+    }
+  }
+  for (pcsim_value v = 0; v < g->num_nodes; v++) p->level[v] = p->level[p->root[v]];
+  pcsim_free(&latest);
+  pcsim_free(&mapped);
+  return status;
 }
 
 /** Space over which a reduction sums. */
@@ -196,6 +276,7 @@ static pcsim_status make(plan *p, const pcsim_program *program, int tile, const 
   mark_live(p);
   find_roots(p);
   find_levels(p);
+  PCSIM_TRY(move_late(p));
   merge_sums(p);
   find_stored(p);
   list_uniforms(p);

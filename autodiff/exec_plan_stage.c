@@ -415,23 +415,41 @@ static pcsim_status emit_reduction(builder *b, const item *items, int n) {
 
 /* --------------------------------------------------------------------- others */
 
+/** Maps that go over the same entries of the same source. */
+static pcsim_status emit_map(builder *b, const item *items, int n) {
+  plan *p = b->p;
+  const node *v = &b->g->nodes[items[0].node];
+  instruction step = {.kind = DO_MAP,
+                      .node = items[0].node,
+                      .first = p->num_list,
+                      .count = n,
+                      .a = p->root[v->inputs[0]],
+                      .a_row = p->root_row[v->inputs[0]]};
+  if (v->num_inputs > 1) {
+    step.b = p->root[v->inputs[1]];
+    step.b_row = p->root_row[v->inputs[1]];
+  }
+  const int first_reference = b->num_references;
+  for (int i = 0; i < n; i++) {
+    int out = -1;
+    PCSIM_TRY(define(b, items[i].node, &out));
+    PCSIM_TRY(add_list(p, items[i].node));
+    PCSIM_TRY(add_list(p, out));
+    step.rows += b->g->nodes[items[i].node].rows;
+  }
+  PCSIM_TRY(append(b, step, first_reference));
+  for (int i = 0; i < n; i++) PCSIM_TRY(store_value(b, items[i].node));
+  return PCSIM_OK;
+}
+
 static pcsim_status emit_other(builder *b, pcsim_value v) {
   plan *p = b->p;
   const node *n = &b->g->nodes[v];
-  const bool map = plan_is_map(n->kind);
-  for (int i = 0; i < n->num_inputs && !map; i++) PCSIM_TRY(bring(b, n->inputs[i]));
+  for (int i = 0; i < n->num_inputs; i++) PCSIM_TRY(bring(b, n->inputs[i]));
   instruction step = {.node = v, .rows = n->rows, .first = p->num_list, .count = n->num_inputs};
   const int first_reference = b->num_references;
   PCSIM_TRY(define(b, v, &step.out));
-  if (map) {
-    step.kind = DO_MAP;
-    step.a = p->root[n->inputs[0]];
-    step.a_row = p->root_row[n->inputs[0]];
-    if (n->num_inputs > 1) {
-      step.b = p->root[n->inputs[1]];
-      step.b_row = p->root_row[n->inputs[1]];
-    }
-  } else if (n->kind == NODE_ROW_SUM) {
+  if (n->kind == NODE_ROW_SUM) {
     step.kind = DO_ROW_SUM;
     step.depth = b->g->nodes[n->inputs[0]].rows;
     PCSIM_TRY(refer_value(b, n->inputs[0], &step.a));
@@ -451,8 +469,29 @@ static pcsim_status emit_other(builder *b, pcsim_value v) {
 
 /* --------------------------------------------------------------------- phases */
 
+static bool is_near(node_kind kind) {
+  return kind == NODE_SPARSE || kind == NODE_SEGMENT_MIN || kind == NODE_SEGMENT_MAX;
+}
+
+/** The first map of this stage that goes over the same entries of the same source. */
+static pcsim_value find_same_entries(const builder *b, pcsim_value v) {
+  const plan *p = b->p;
+  const node *n = &b->g->nodes[v];
+  const pcsim_value in = n->inputs[0];
+  for (pcsim_value first = 0; first < v && is_near(n->kind); first++) {
+    const node *f = &b->g->nodes[first];
+    if (!is_near(f->kind) || f->index != n->index || !p->live[first] || !in_stage(b, first)) continue;
+    if (p->root[f->inputs[0]] == p->root[in] && p->root_row[f->inputs[0]] == p->root_row[in] &&
+        b->g->nodes[f->inputs[0]].rows == b->g->nodes[in].rows)
+      return first;
+  }
+  return v;
+}
+
+/** Items of one phase and kind become one instruction; -1: each its own. */
 static int item_kind(const builder *b, pcsim_value v) {
   const node *n = &b->g->nodes[v];
+  if (plan_is_map(n->kind)) return -4 - 2 * b->g->num_nodes - find_same_entries(b, v);
   if (is_elementwise(n)) return n->rows;
   if (n->kind == NODE_DENSE || n->kind == NODE_DENSE_TRANSPOSED)
     return -2 - 2 * n->inputs[0] - (n->kind == NODE_DENSE);
@@ -554,7 +593,7 @@ static void resolve_all(builder *b) {
   for (int i = 0; i < b->s->count; i++) {
     instruction *step = &p->instructions[b->s->first + i];
     if (step->kind != DO_ELEMENTWISE && step->kind != DO_GEMM && step->kind != DO_OUTER &&
-        step->kind != DO_SUM && step->kind != DO_STORE)
+        step->kind != DO_SUM && step->kind != DO_STORE && step->kind != DO_MAP)
       resolve(b, &step->out);
     if (step->kind == DO_STORE || step->kind == DO_ROW_SUM) resolve(b, &step->a);
     if (step->kind == DO_ELEMENTWISE)
@@ -572,6 +611,7 @@ static void resolve_all(builder *b) {
         resolve(b, &p->list[step->first + 2 * j]);
         resolve(b, &p->list[step->first + 2 * j + 1]);
       }
+      if (step->kind == DO_MAP) resolve(b, &p->list[step->first + 2 * j + 1]);
       if (step->kind == DO_SUM) resolve(b, &p->list[step->first + j]);
       if (step->kind == DO_COPY || step->kind == DO_USER) resolve(b, &p->list[step->first + 2 * j]);
     }
@@ -583,6 +623,7 @@ static pcsim_status emit_items(builder *b) {
     const int end = group_end(b, i), kind = b->items[i].kind;
     if (kind < INT32_MIN / 2) PCSIM_TRY(emit_reduction(b, b->items + i, end - i));
     else if (kind > 0) PCSIM_TRY(emit_elementwise(b, b->items + i, end - i));
+    else if (plan_is_map(b->g->nodes[b->items[i].node].kind)) PCSIM_TRY(emit_map(b, b->items + i, end - i));
     else if (kind < -1) PCSIM_TRY(emit_gemm(b, b->items + i, end - i));
     else PCSIM_TRY(emit_other(b, b->items[i].node));
     i = end;

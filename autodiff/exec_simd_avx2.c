@@ -7,6 +7,7 @@
 #define GEMM_ROWS 4
 #define OUTER_ROWS 3
 #define INSTRUCTIONS "avx2"
+#include "exec_simd_map.h"
 #include "exec_simd_math.h"
 #include "exec_simd_single.h"
 #include "exec_simd_special.h"

@@ -476,6 +476,7 @@ static void NAME(row_sum)(int m, const void *a, int tile, void *out) {
 
 /* ---------------------------------------------------------------- in and out */
 
+#if SINGLE
 static void NAME(load)(int rows, int n, const double *in, int stride, int tile, void *out) {
   real *o = out;
   for (int r = 0; r < rows; r++, o += tile) {
@@ -490,6 +491,7 @@ static void NAME(store)(int rows, int n, const void *in, int tile, double *out) 
     for (int p = 0; p < n; p++)
       out[(size_t)p * (size_t)rows + (size_t)r] = (double)a[(size_t)r * (size_t)tile + (size_t)p];
 }
+#endif
 
 static void NAME(fill)(int64_t n, double value, void *out) {
   real *o = out;
@@ -535,8 +537,15 @@ const exec_kernels TABLE = {
     .sum_points = NAME(sum_points),
     .sum = NAME(sum),
     .row_sum = NAME(row_sum),
+#if SINGLE
     .load = NAME(load),
     .store = NAME(store),
+#else
+    .load = map_load,
+    .store = map_store,
+#endif
+    .map_gather = map_gather,
+    .map_near = map_near,
     .fill = NAME(fill),
     .find_bad = NAME(find_bad),
 };

@@ -2,6 +2,7 @@
 /** @file measure.c  Share of the peak that jets and gradients of networks reach: see README.md. */
 #include "networks.h"
 #include "peak.h"
+#include "sequence.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -160,5 +161,6 @@ int main(int argc, char **argv) {
           if (figures[k].mode == PRODUCT && widths[w] > 64) continue; /* P^2 numbers: 20 GB */
           if (strstr(name, only)) measure(&figures[k], widths[w], single, threads, tile, budget);
         }
+  measure_sequence(only, budget, tile);
   return 0;
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_simd_map.h  Values carried along maps and into and out of tiles, in double; included once by
+ * each exec_simd_*.c.
+ *
+ *  In memory the rows of a point stand side by side, in a tile the points of a row. So up to four rows of a
+ * point are one vector, and four points at a time are turned. Row counts and widths are constants where these
+ * functions are inlined: their loops over them vanish. */
+#include <string.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+typedef double quad __attribute__((vector_size(32)));
+typedef int64_t quad_mask __attribute__((vector_size(32)));
+#define MAP_INLINE static inline __attribute__((always_inline))
+
+/** rows (1 to 4) numbers; not one more is touched. */
+MAP_INLINE quad quad_read(const double *a, int rows) {
+  quad x = {0};
+  if (rows == 4) memcpy(&x, a, sizeof x);
+  else if (rows == 2) x = (quad){a[0], a[1], 0, 0};
+  else if (rows == 1) x[0] = a[0];
+#if defined(__AVX__)
+  else x = (quad)_mm256_maskload_pd(a, _mm256_set_epi64x(0, -1, -1, -1));
+#else
+  else x = (quad){a[0], a[1], a[2], 0};
+#endif
+  return x;
+}
+
+MAP_INLINE void quad_write(quad x, int rows, double *out) {
+  if (rows == 4) memcpy(out, &x, sizeof x);
+  for (int r = 0; r < rows && rows < 4; r++) out[r] = x[r];
+}
+
+/** Lane i of x[j] to lane j of x[i]. */
+MAP_INLINE void quad_turn(quad x[4]) {
+  const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6),
+             b = __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7),
+             c = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6),
+             d = __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
+  x[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  x[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  x[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  x[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/** Four points with `rows` rows each to rows of a tile that are `stride` apart. */
+MAP_INLINE void quad_put(quad x[4], int rows, int64_t stride, double *out) {
+  quad_turn(x);
+  for (int r = 0; r < rows; r++) memcpy(out + r * stride, &x[r], sizeof *x);
+}
+
+/** call(rows, first row) for blocks of four rows and what is left. */
+#define ROW_BLOCKS(total, call)                                                                              \
+  {                                                                                                          \
+    int first_row = 0;                                                                                       \
+    for (; first_row + 4 <= (total); first_row += 4) { call(4, first_row); }                                 \
+    switch ((total)-first_row) {                                                                             \
+    case 3:                                                                                                  \
+      call(3, first_row);                                                                                    \
+      break;                                                                                                 \
+    case 2:                                                                                                  \
+      call(2, first_row);                                                                                    \
+      break;                                                                                                 \
+    case 1:                                                                                                  \
+      call(1, first_row);                                                                                    \
+      break;                                                                                                 \
+    }                                                                                                        \
+  }
+
+/** Points past n repeat the last. */
+#define POINT(p) ((p) < n ? (p) : n - 1)
+
+/* ------------------------------------------------------------- into tiles, out of them */
+
+MAP_INLINE void load_block(int rows, int n, const double *in, int64_t stride, int64_t tile, double *out) {
+  for (int64_t p = 0; p < tile; p += 4) {
+    quad x[4];
+    for (int j = 0; j < 4; j++) x[j] = quad_read(in + POINT(p + j) * stride, rows);
+    quad_put(x, rows, tile, out + p);
+  }
+}
+
+static void map_load(int rows, int n, const double *in, int stride, int tile, void *out) {
+  double *o = out;
+#define BLOCK(count, r) load_block(count, n, in + (r), stride, tile, o + (int64_t)(r)*tile)
+  ROW_BLOCKS(rows, BLOCK)
+#undef BLOCK
+}
+
+MAP_INLINE void store_block(int rows, int n, const double *in, int64_t tile, int64_t stride, double *out) {
+  int64_t p = 0;
+  for (; p + 4 <= n; p += 4) {
+    quad x[4] = {{0}};
+    for (int r = 0; r < rows; r++) memcpy(&x[r], in + r * tile + p, sizeof *x);
+    quad_turn(x);
+    for (int j = 0; j < 4; j++) quad_write(x[j], rows, out + (p + j) * stride);
+  }
+  for (; p < n; p++)
+    for (int r = 0; r < rows; r++) out[p * stride + r] = in[r * tile + p];
+}
+
+static void map_store(int rows, int n, const void *in, int tile, double *out) {
+  const double *a = in;
+  if (rows == 1) {
+    memcpy(out, a, (size_t)n * sizeof *out);
+    return;
+  }
+#define BLOCK(count, r) store_block(count, n, a + (int64_t)(r)*tile, tile, rows, out + (r))
+  ROW_BLOCKS(rows, BLOCK)
+#undef BLOCK
+}
+
+/* ------------------------------------------------------------------------ along maps */
+
+MAP_INLINE void gather_block(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
+  const int n = t->n;
+  for (int64_t p = 0; p < t->tile; p += 4) {
+    quad x[4];
+    for (int j = 0; j < 4; j++) x[j] = quad_read(a + t->column[POINT(p + j)] * stride, rows);
+    quad_put(x, rows, t->tile, out + p);
+  }
+}
+
+static void map_gather(const map_tile *t, int rows, const double *a, int64_t stride, double *out){
+#define BLOCK(count, r) gather_block(count, t, stride, a + (r), out + (int64_t)(r)*t->tile)
+    ROW_BLOCKS(rows, BLOCK)
+#undef BLOCK
+}
+
+/** a where it is less (more) than b, else b. */
+MAP_INLINE quad quad_less(quad a, quad b) {
+#if defined(__AVX__)
+  return (quad)_mm256_min_pd((__m256d)a, (__m256d)b);
+#else
+  const quad_mask less = a < b;
+  return (quad)((less & (quad_mask)a) | (~less & (quad_mask)b));
+#endif
+}
+MAP_INLINE quad quad_more(quad a, quad b) {
+#if defined(__AVX__)
+  return (quad)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+  const quad_mask more = a > b;
+  return (quad)((more & (quad_mask)a) | (~more & (quad_mask)b));
+#endif
+}
+
+/** Up to three sums, the extrema. */
+typedef struct {
+  quad sum[3], low, high;
+} near_values;
+
+/** Over the entries of one point; `step` weights an entry, of which `width` (0: 1 is the weight) are used. */
+MAP_INLINE near_values near_point(int rows, int width, bool sums, bool extrema, const map_tile *t,
+                                  int64_t point, const double *weight, int step, const double *a,
+                                  int64_t stride) {
+  near_values y = {{{0}}, {0}, {0}};
+  const int64_t first = t->start[point], end = t->start[point + 1];
+  if (extrema && first < end) y.low = y.high = quad_read(a + t->column[first] * stride, rows);
+  for (int64_t e = first; e < end; e++) {
+    const quad v = quad_read(a + t->column[e] * stride, rows);
+    if (sums && !width) y.sum[0] += v;
+    for (int w = 0; w < width; w++) y.sum[w] += v * weight[e * step + w];
+    if (extrema) {
+      y.low = quad_less(v, y.low);
+      y.high = quad_more(v, y.high);
+    }
+  }
+  return y;
+}
+
+MAP_INLINE void near_block(int rows, int width, bool sums, bool extrema, const map_tile *t, int first_weight,
+                           int step, const double *a, int64_t stride, int first_row, const map_outputs *out) {
+  const int n = t->n;
+  const int64_t tile = t->tile, apart = step ? step * tile : tile;
+  for (int64_t p = 0; p < tile; p += 4) {
+    quad sum[3][4], low[4], high[4];
+    for (int j = 0; j < 4; j++) {
+      const near_values y = near_point(rows, width, sums, extrema, t, POINT(p + j), t->weight + first_weight,
+                                       step, a + first_row, stride);
+      for (int w = 0; w < 3; w++) sum[w][j] = y.sum[w];
+      low[j] = y.low;
+      high[j] = y.high;
+    }
+    for (int w = 0; w < (width ? width : sums); w++)
+      quad_put(sum[w], rows, apart, out->sum + first_row * apart + (first_weight + w) * tile + p);
+    if (extrema && out->low) quad_put(low, rows, tile, out->low + first_row * tile + p);
+    if (extrema && out->high) quad_put(high, rows, tile, out->high + first_row * tile + p);
+  }
+}
+
+/** One pass over the entries for blocks of rows. */
+#define NEAR(name, width, sums, extrema)                                                                     \
+  static void name(const map_tile *t, int rows, int first_weight, int step, const double *a, int64_t stride, \
+                   const map_outputs *out) {                                                                 \
+    ROW_BLOCKS(rows, NEAR_##width##sums##extrema)                                                            \
+  }
+#define NEAR_BLOCK(count, r, width, sums, extrema)                                                           \
+  near_block(count, width, sums, extrema, t, first_weight, step, a, stride, r, out)
+#define NEAR_001(count, r) NEAR_BLOCK(count, r, 0, 0, 1)
+#define NEAR_010(count, r) NEAR_BLOCK(count, r, 0, 1, 0)
+#define NEAR_110(count, r) NEAR_BLOCK(count, r, 1, 1, 0)
+#define NEAR_111(count, r) NEAR_BLOCK(count, r, 1, 1, 1)
+#define NEAR_210(count, r) NEAR_BLOCK(count, r, 2, 1, 0)
+#define NEAR_211(count, r) NEAR_BLOCK(count, r, 2, 1, 1)
+#define NEAR_310(count, r) NEAR_BLOCK(count, r, 3, 1, 0)
+#define NEAR_311(count, r) NEAR_BLOCK(count, r, 3, 1, 1)
+NEAR(near_extrema, 0, 0, 1)
+NEAR(near_sum, 0, 1, 0)
+NEAR(near_weights_1, 1, 1, 0)
+NEAR(near_weights_2, 2, 1, 0)
+NEAR(near_weights_3, 3, 1, 0)
+NEAR(near_all_1, 1, 1, 1)
+NEAR(near_all_2, 2, 1, 1)
+NEAR(near_all_3, 3, 1, 1)
+
+static void map_near(const map_tile *t, int rows, int width, const double *a, int64_t stride,
+                     const map_outputs *out) {
+  typedef void near_pass(const map_tile *, int, int, int, const double *, int64_t, const map_outputs *);
+  static near_pass *const weights[] = {near_sum, near_weights_1, near_weights_2, near_weights_3},
+                          *const all[] = {near_extrema, near_all_1, near_all_2, near_all_3};
+  bool extrema = out->low || out->high;
+  if (!out->sum) {
+    near_extrema(t, rows, 0, 0, a, stride, out);
+    return;
+  }
+  for (int w = 0; w < width || w == 0; w += 3, extrema = false) {
+    const int count = width - w < 3 ? width - w : 3;
+    (extrema && count ? all : weights)[count](t, rows, w, width, a, stride, out);
+  }
+}
