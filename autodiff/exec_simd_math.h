@@ -60,13 +60,27 @@ MATH vec_expm1(vec x) {
   return scale * p + (scale - 1.0);
 }
 
+/** tanh(r) = a / b for -1e-16 <= r <= log(2) / 2, to 2^-57 (rational interpolation). */
+MATH vec_tanh_parts(vec r, vec *b) {
+  vec z = r * r, a = z * -6.3882625684534049e-06 + 0.0013456684826862251;
+  *b = (z * 0.017501996454500318 + 0.4484689839153615) * z + 1.0;
+  return (a * z + 0.11513565058202821) * (z * r) + r;
+}
+
+/** Of 2 a = n log(2) + 2 r: exp(2 a) = 2^n (B + A) / (B - A) with tanh(r) = A / B, so that one quotient
+ * serves for all of it; r >= 0 keeps the terms of one sign. */
 MATH vec_tanh(vec x) {
-  vec e = vec_expm1(-2.0 * vec_at_most(22.0, vec_abs(x)));
-  return vec_copysign(-e / (e + 2.0), x);
+  vec a = vec_at_most(22.0, vec_abs(x));
+  vec shifted = (a * 2.88539008177792676600e+00 - 0.5) + SHIFTER, n = shifted - SHIFTER;
+  vec r = (a - n * (0.5 * LN2_HIGH)) - n * (0.5 * LN2_LOW);
+  vec bottom, top = vec_tanh_parts(r, &bottom);
+  vec power = (vec)(((uvec)shifted << 52) + 0x3ff0000000000000u), less = power - 1.0, more = power + 1.0;
+  vec y = (less * bottom + more * top) / (more * bottom + less * top);
+  return (vec)((ivec)y | ((ivec)x & INT64_MIN));
 }
 
 MATH vec_sigmoid(vec x) {
-  vec e = vec_exp(-vec_abs(x));
+  vec k, p = vec_exp_parts(-vec_at_most(746.0, vec_abs(x)), &k), e = vec_scale(p + 1.0, k);
   return vec_select(x < 0.0, e, vec_splat(1.0)) / (e + 1.0);
 }
 
@@ -80,9 +94,8 @@ MATH vec_split(vec x, vec *k) {
   return (vec)((u & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
 }
 
-/** Log of a positive normal or subnormal number. */
-MATH vec_log_positive(vec x) {
-  vec k, f = vec_split(x, &k) - 1.0;
+/** k log(2) + log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2). */
+MATH vec_log_sum(vec k, vec f) {
   vec half_square = 0.5 * f * f, s = f / (2.0 + f), z = s * s, w = z * z;
   vec even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
   vec odd =
@@ -92,22 +105,19 @@ MATH vec_log_positive(vec x) {
 }
 
 MATH vec_log(vec x) {
-  vec y = vec_log_positive(x);
+  vec k, m = vec_split(x, &k), y = vec_log_sum(k, m - 1.0);
   y = vec_select(x == HUGE_VAL, x, y);
   y = vec_select(x == 0.0, vec_splat(-HUGE_VAL), y);
   y = vec_select(x < 0.0, vec_splat(NAN), y);
   return vec_select(x != x, x, y);
 }
 
-/** log(1 + x) for 0 <= x <= 1: the rounding of 1 + x is put right to first order. */
-MATH vec_log1p(vec x) {
-  vec u = 1.0 + x;
-  return vec_log_positive(u) + (x - (u - 1.0)) / u;
-}
-
+/** log(1 + e), e = exp(-|x|), beside the positive part; (1 + e) / 2 where 1 + e is past sqrt(2). */
 MATH vec_softplus(vec x) {
-  vec y = vec_select(x > 0.0, x, vec_splat(0.0)) + vec_log1p(vec_exp(-vec_abs(x)));
-  return vec_select(x != x, x, y);
+  vec e = vec_exp(-vec_abs(x));
+  ivec far = e > 0.41421356237309505;
+  vec y = vec_log_sum(vec_select(far, vec_splat(1.0), (vec){0}), vec_select(far, 0.5 * e - 0.5, e));
+  return vec_select(x > 0.0, x, (vec){0}) + y;
 }
 
 /** |x| <= 1e6 less the nearest multiple of pi/2, as y + low; its number mod 4 in the low bits of q. */
@@ -148,9 +158,7 @@ MATH vec_cos_parts(vec y, vec y_low, vec *low) {
  * to a multiple of pi/2 that it has lost digits. */
 MATH vec_repair(vec x, vec reduced, vec y, double (*f)(double)) {
   ivec far = ~(ivec)(vec_abs(x) <= 1e6) | (ivec)(vec_abs(reduced) < 1e-11 * vec_abs(x));
-  int64_t any = 0;
-  for (int i = 0; i < VEC_LANES; i++) any |= far[i];
-  if (__builtin_expect(any != 0, 0))
+  if (__builtin_expect(vec_any(far), 0))
     for (int i = 0; i < VEC_LANES; i++)
       if (far[i]) y[i] = f(x[i]);
   return y;

@@ -61,9 +61,7 @@ MATH vec_atan2_finite(vec y, vec x) {
 MATH vec_atan2(vec y, vec x) {
   vec angle = vec_atan2_finite(y, x);
   ivec far = ~((ivec)(vec_abs(x) < HUGE_VAL) & (ivec)(vec_abs(y) < HUGE_VAL));
-  int64_t any = 0;
-  for (int i = 0; i < VEC_LANES; i++) any |= far[i];
-  if (__builtin_expect(any != 0, 0))
+  if (__builtin_expect(vec_any(far), 0))
     for (int i = 0; i < VEC_LANES; i++)
       if (far[i]) angle[i] = atan2(y[i], x[i]);
   return angle;
@@ -212,21 +210,40 @@ MATH vec_log_precise(vec x, vec *low) {
   return high;
 }
 
-MATH vec_pow(vec x, vec y) {
-  vec a = vec_abs(x), log_low, log_high = vec_log_precise(a, &log_low);
-  log_high = vec_select(a == 0.0, vec_splat(-HUGE_VAL), vec_select(a < HUGE_VAL, log_high, a));
-  vec low, high = vec_product(y, log_high, &low);
+/** x^y from |x|^y: the sign of odd powers, and where the logarithm does not decide. */
+MATH vec_pow_signed(vec x, vec y, vec value) {
+  vec size = vec_abs(y), whole = vec_floor(size), half = 0.5 * whole;
+  ivec is_whole = whole == size, odd = is_whole & (ivec)(vec_floor(half) != half), negative = (ivec)x < 0;
+  value = (vec)((ivec)value ^ (negative & odd & INT64_MIN));
+  value = vec_select((ivec)(x < 0.0) & (ivec)(x > -HUGE_VAL) & ~is_whole, vec_splat(NAN), value);
+  return vec_select((y == 0.0) | (x == 1.0) | ((x == -1.0) & (size == HUGE_VAL)), vec_splat(1.0), value);
+}
+
+/** x^y from the logarithm of |x|, whose low part may be zero. */
+MATH vec_pow_of_log(vec x, vec y, vec log_high, vec log_low) {
+  vec a = vec_abs(x), low, high;
+  ivec special = ~((ivec)(x > 0.0) & (ivec)(x < HUGE_VAL) & (ivec)(vec_abs(y) < HUGE_VAL));
+  bool any = vec_any(special);
+  if (__builtin_expect(any, 0))
+    log_high = vec_select(a == 0.0, vec_splat(-HUGE_VAL), vec_select(a < HUGE_VAL, log_high, a));
+  high = vec_product(y, log_high, &low);
   low += y * log_low;
   /* Out of the range of exp, or special: the high part decides. */
   low = vec_select(vec_abs(high) < 1024.0, low, (vec){0});
   vec k, f = vec_exp_precise(vec_at_least(-746.0, vec_at_most(710.0, high)), low, &k),
          value = vec_scale(f, k);
-  vec size = vec_abs(y), whole = vec_floor(size), half = 0.5 * whole;
-  ivec is_whole = whole == size, odd = is_whole & (ivec)(vec_floor(half) != half), negative = (ivec)x < 0;
-  value = (vec)((ivec)value ^ (negative & odd & INT64_MIN));
-  value = vec_select((ivec)(x < 0.0) & (ivec)(a < HUGE_VAL) & ~is_whole, vec_splat(NAN), value);
-  value = vec_select((y == 0.0) | (x == 1.0) | ((x == -1.0) & (size == HUGE_VAL)), vec_splat(1.0), value);
-  return value;
+  return __builtin_expect(any, 0) ? vec_pow_signed(x, y, value) : value;
+}
+
+MATH vec_pow(vec x, vec y) {
+  vec low, high = vec_log_precise(vec_abs(x), &low);
+  return vec_pow_of_log(x, y, high, low);
+}
+
+/** Enough for floats: the logarithm in double alone. */
+MATH vec_pow_single(vec x, vec y) {
+  vec k, m = vec_split(vec_abs(x), &k);
+  return vec_pow_of_log(x, y, vec_log_sum(k, m - 1.0), (vec){0});
 }
 
 /* -------------------------------------------------------------- error function */

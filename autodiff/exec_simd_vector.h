@@ -67,6 +67,21 @@ MATH vec_floor(vec a) {
 }
 #endif
 
+/** Whether any lane of a comparison holds. */
+static inline __attribute__((always_inline, unused)) bool vec_any(ivec mask) {
+#if defined(__AVX512DQ__)
+  return _mm512_movepi64_mask((__m512i)mask) != 0;
+#elif defined(__AVX__) && !defined(__AVX512F__)
+  return _mm256_movemask_pd((__m256d)mask) != 0;
+#elif defined(__SSE2__) && !defined(__AVX__)
+  return _mm_movemask_pd((__m128d)mask) != 0;
+#else
+  int64_t any = 0;
+  for (int i = 0; i < VEC_LANES; i++) any |= mask[i];
+  return any != 0;
+#endif
+}
+
 /** A value that the compiler takes as it is: what it is made of is not fused into what uses it. */
 #if defined(__AVX512F__)
 #define VEC_ROUNDED(a) __asm__("" : "+v"(a))
