@@ -8,7 +8,7 @@
 
 #include <hdf5.h>
 
-enum { FILE_VERSION = 1, FILE_HEADER_SIZE = 512, FILE_NODE_WIDTH = 8 };
+enum { FILE_VERSION = 2, FILE_HEADER_SIZE = 512, FILE_NODE_WIDTH = 8 };
 
 /** Columns of the part "nodes". */
 enum {
@@ -33,7 +33,9 @@ enum {
   X(MAPS, "maps", INT) /* [maps][3]: to, from, width (0: index map) */                                       \
   X(MAP_NAMES, "map_names", TEXT)                                                                            \
   X(OUTPUTS, "outputs", INT) /* values */                                                                    \
-  X(OUTPUT_NAMES, "output_names", TEXT)
+  X(OUTPUT_NAMES, "output_names", TEXT)                                                                      \
+  X(OPERATORS, "operators", INT) /* of the host: inputs of each */                                           \
+  X(OPERATOR_NAMES, "operator_names", TEXT)
 typedef enum {
 #define FILE_PART_ENUM(part, name, type) PART_##part,
   FILE_PART_LIST(FILE_PART_ENUM)
@@ -57,16 +59,23 @@ typedef struct {
   } part[NUM_PARTS];
 } program_flat;
 void program_flat_free(program_flat *flat);
-/** Errors: ERR_ARG for a program that no file can hold (user operators, faults of building). */
+/** Of a host's operators the names are kept. Errors: ERR_ARG for a program that no file can hold (faults of
+ * building, two operators of one name). */
 pcsim_status program_flatten(const pcsim_program *program, program_flat *flat) PCSIM_NODISCARD;
+/** What a host has for programs that name its operators. */
+typedef struct {
+  const pcsim_user_op *ops;
+  int n;
+} file_operators;
 /** Build the program through the builders, which check it; what they derive must be what stands there.
  * Errors: ERR_IO with a sentence that begins after the file's name ("value 3: ..."). Caller destroys. */
-pcsim_status program_unflatten(const program_flat *flat, pcsim_program **program) PCSIM_NODISCARD;
+pcsim_status program_unflatten(const program_flat *flat, file_operators operators,
+                               pcsim_program **program) PCSIM_NODISCARD;
 
 /** The whole file in memory. Caller frees. */
 pcsim_status program_image_make(const pcsim_program *program, char **image, size_t *size) PCSIM_NODISCARD;
 /** `path` is for messages. Caller destroys. */
-pcsim_status program_image_read(const char *path, const char *image, size_t size,
+pcsim_status program_image_read(const char *path, const char *image, size_t size, file_operators operators,
                                 pcsim_program **program) PCSIM_NODISCARD;
 /** Text before the HDF5 file: magic, version, bytes in all, checksums of content and of itself. */
 void file_header(char header[FILE_HEADER_SIZE], const char *content, size_t content_size);

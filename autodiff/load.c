@@ -107,7 +107,8 @@ static pcsim_status get_content(const char *path, const char *content, size_t si
 
 /* ------------------------------------------------------------------ entry */
 
-pcsim_status program_image_read(const char *path, const char *image, size_t size, pcsim_program **program) {
+pcsim_status program_image_read(const char *path, const char *image, size_t size, file_operators operators,
+                                pcsim_program **program) {
   program_flat flat = {0};
   file_printing printing;
   *program = NULL;
@@ -116,7 +117,7 @@ pcsim_status program_image_read(const char *path, const char *image, size_t size
   pcsim_status status = get_content(path, image + FILE_HEADER_SIZE, size - FILE_HEADER_SIZE, &flat);
   file_loud(&printing);
   if (status == PCSIM_OK) {
-    status = program_unflatten(&flat, program);
+    status = program_unflatten(&flat, operators, program);
     if (status == PCSIM_ERR_IO) {
       char reason[512];
       snprintf(reason, sizeof reason, "%s", pcsim_error_message());
@@ -128,13 +129,18 @@ pcsim_status program_image_read(const char *path, const char *image, size_t size
   return status;
 }
 
-pcsim_status pcsim_program_load(const char *path, pcsim_program **program) {
+pcsim_status pcsim_program_load_with(const char *path, const pcsim_user_op *ops, int num_ops,
+                                     pcsim_program **program) {
   char *image = NULL;
   size_t size = 0;
   *program = NULL;
   PCSIM_CHECK(path && *path, PCSIM_ERR_ARG, "the file has no name");
   PCSIM_TRY(pcsim_file_read(path, SIZE_MAX / 4, &image, &size));
-  pcsim_status status = program_image_read(path, image, size, program);
+  pcsim_status status = program_image_read(path, image, size, (file_operators){ops, num_ops}, program);
   pcsim_free(&image);
   return status;
+}
+
+pcsim_status pcsim_program_load(const char *path, pcsim_program **program) {
+  return pcsim_program_load_with(path, NULL, 0, program);
 }

@@ -26,6 +26,7 @@ static const char *next_text(texts *t) {
 
 typedef struct {
   const program_flat *flat;
+  file_operators operators;
   pcsim_program *program;
   texts names;
   int named;
@@ -67,6 +68,46 @@ static pcsim_status load_maps(loader *l) {
   return PCSIM_OK;
 }
 
+/** The host's operator of this name and number of inputs. */
+static pcsim_status find_operator(const loader *l, const char *name, int num_inputs,
+                                  const pcsim_user_op **found) {
+  const file_operators *have = &l->operators;
+  const char **names = NULL;
+  *found = NULL;
+  for (int i = 0; i < have->n; i++)
+    if (!strcmp(have->ops[i].name, name)) *found = &have->ops[i];
+  if (*found) {
+    PCSIM_CHECK((*found)->num_inputs == num_inputs, PCSIM_ERR_IO,
+                "inputs of its operator '%.60s': %d when it was saved, %d of the one that is given here",
+                name, num_inputs, (*found)->num_inputs);
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(pcsim_alloc((size_t)have->n, sizeof *names, &names));
+  for (int i = 0; i < have->n; i++) names[i] = have->ops[i].name;
+  const char *near = pcsim_nearest(name, names, (size_t)have->n);
+  pcsim_free(&names);
+  PCSIM_FAIL(
+      PCSIM_ERR_IO,
+      "it uses the operator '%.60s' of the program that saved it; expected it among the operators given "
+      "to loading%s%s%s",
+      name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static pcsim_status load_operators(loader *l) {
+  texts t = texts_of(l->flat, PART_OPERATOR_NAMES);
+  const int32_t *inputs = l->flat->part[PART_OPERATORS].data;
+  for (int i = 0; i < (int)l->flat->part[PART_OPERATORS].count; i++) {
+    const pcsim_user_op *op;
+    const char *name = next_text(&t);
+    PCSIM_CHECK(name, PCSIM_ERR_IO, "operator %d has no name", i);
+    PCSIM_TRY(find_operator(l, name, inputs[i], &op));
+    pcsim_program_add_op(l->program, op);
+    PCSIM_TRY(program_fault(l->program, "operator", i));
+  }
+  PCSIM_CHECK(t.at == t.end, PCSIM_ERR_IO, "there are more names of operators than operators");
+  return PCSIM_OK;
+}
+
 static pcsim_status load_outputs(loader *l) {
   texts t = texts_of(l->flat, PART_OUTPUT_NAMES);
   const int32_t *value = l->flat->part[PART_OUTPUTS].data;
@@ -85,7 +126,7 @@ static pcsim_status load_outputs(loader *l) {
 /* ----------------------------------------------------------------- values */
 
 /** Numbers of inputs that a kind can have. */
-static bool inputs_fit(const node *n) {
+static bool inputs_fit(const pcsim_program *program, const node *n) {
   switch (n->kind) {
   case NODE_CONSTANT:
   case NODE_INPUT:
@@ -93,6 +134,8 @@ static bool inputs_fit(const node *n) {
     return n->num_inputs == 0;
   case NODE_OP:
     return (int)n->op >= 0 && n->op < PCSIM_NUM_OPS && n->num_inputs == op_num_inputs(n->op);
+  case NODE_USER:
+    return n->num_inputs == program->user_ops[n->index].num_inputs;
   case NODE_DENSE:
     return n->num_inputs == 2 || n->num_inputs == 3;
   case NODE_DENSE_TRANSPOSED:
@@ -112,8 +155,9 @@ static pcsim_status read_line(loader *l, int v, const int32_t *line, node *n) {
   const int32_t kind = line[COLUMN_KIND], op = line[COLUMN_OP];
   PCSIM_CHECK(kind >= 0 && kind < NUM_NODE_KINDS, PCSIM_ERR_IO,
               "value %d has the kind %d, which is not known here", v, kind);
-  PCSIM_CHECK(kind != NODE_USER, PCSIM_ERR_IO,
-              "value %d is an operator of another program, which no file holds", v);
+  PCSIM_CHECK(kind != NODE_USER || (line[COLUMN_INDEX] >= 0 && line[COLUMN_INDEX] < l->program->num_user_ops),
+              PCSIM_ERR_IO, "value %d is the operator %d of the host, which is not there", v,
+              line[COLUMN_INDEX]);
   PCSIM_CHECK(op >= 0 && op < PCSIM_NUM_OPS && (kind == NODE_OP || !op), PCSIM_ERR_IO,
               "value %d has the operator %d, which is not known here", v, op);
   *n = (node){.kind = (node_kind)kind,
@@ -131,7 +175,7 @@ static pcsim_status read_line(loader *l, int v, const int32_t *line, node *n) {
               "value %d lives on space %d, which is not there", v, n->space);
   PCSIM_CHECK(n->columns == 1 || n->space == PCSIM_NO_SPACE, PCSIM_ERR_IO,
               "value %d is a matrix at every point", v);
-  PCSIM_CHECK(inputs_fit(n) && n->num_inputs <= l->inputs_end - l->inputs, PCSIM_ERR_IO,
+  PCSIM_CHECK(inputs_fit(l->program, n) && n->num_inputs <= l->inputs_end - l->inputs, PCSIM_ERR_IO,
               "value %d (%s) has %d inputs", v, node_kind_name(n->kind), n->num_inputs);
   for (int i = 0; i < n->num_inputs; i++)
     PCSIM_CHECK(n->inputs[i] >= 0 && n->inputs[i] < v, PCSIM_ERR_IO,
@@ -208,6 +252,8 @@ static pcsim_value build_value(pcsim_program *p, const node *n, const char *name
     return pcsim_build_parameter(p, name, n->rows, n->columns);
   case NODE_OP:
     return pcsim_build_op(p, n->op, in, n->num_inputs);
+  case NODE_USER:
+    return pcsim_build_user(p, n->index, in);
   case NODE_DENSE:
     return pcsim_build_dense(p, in[0], in[1], n->num_inputs == 3 ? in[2] : PCSIM_NO_VALUE);
   case NODE_DENSE_TRANSPOSED:
@@ -270,11 +316,15 @@ static pcsim_status load_values(loader *l) {
   return PCSIM_OK;
 }
 
-pcsim_status program_unflatten(const program_flat *flat, pcsim_program **program) {
+pcsim_status program_unflatten(const program_flat *flat, file_operators operators, pcsim_program **program) {
   /* No pointer is moved that points nowhere. */
   static const int32_t no_inputs[1];
   static const double no_numbers[1];
-  loader l = {.flat = flat, .names = texts_of(flat, PART_NAMES), .inputs = no_inputs, .numbers = no_numbers};
+  loader l = {.flat = flat,
+              .operators = operators,
+              .names = texts_of(flat, PART_NAMES),
+              .inputs = no_inputs,
+              .numbers = no_numbers};
   if (flat->part[PART_INPUTS].count) l.inputs = flat->part[PART_INPUTS].data;
   if (flat->part[PART_NUMBERS].count) l.numbers = flat->part[PART_NUMBERS].data;
   l.inputs_end = l.inputs + flat->part[PART_INPUTS].count;
@@ -283,6 +333,7 @@ pcsim_status program_unflatten(const program_flat *flat, pcsim_program **program
   PCSIM_TRY(pcsim_program_create(&l.program));
   pcsim_status status = load_spaces(&l);
   if (status == PCSIM_OK) status = load_maps(&l);
+  if (status == PCSIM_OK) status = load_operators(&l);
   if (status == PCSIM_OK) status = load_values(&l);
   if (status == PCSIM_OK) status = load_outputs(&l);
   if (status != PCSIM_OK) {

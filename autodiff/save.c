@@ -79,15 +79,64 @@ static pcsim_status pack(program_flat *flat, file_part part, const pcsim_program
 
 static bool has_name(const node *n) { return n->kind == NODE_INPUT || n->kind == NODE_PARAMETER; }
 
-static pcsim_status check_savable(const pcsim_program *p) {
-  PCSIM_TRY(pcsim_program_status(p));
-  for (int v = 0; v < p->num_nodes; v++)
-    if (p->nodes[v].kind == NODE_USER)
-      PCSIM_FAIL(PCSIM_ERR_ARG,
-                 "the program uses the operator '%s', whose code is the host's; a file can hold the built-in "
-                 "operators only",
-                 p->user_ops[p->nodes[v].index].name);
+static bool same_operator(const pcsim_user_op *a, const pcsim_user_op *b) {
+  return a->num_inputs == b->num_inputs && a->value == b->value && a->derivative == b->derivative &&
+         a->context == b->context;
+}
+
+/** Number those operators of the host that values have, each name once; number [num_user_ops], -1: unused. */
+static pcsim_status number_operators(const pcsim_program *p, int *number, int *count) {
+  *count = 0;
+  for (int i = 0; i < p->num_user_ops; i++) number[i] = -1;
+  for (int v = 0; v < p->num_nodes; v++) {
+    const int op = p->nodes[v].index;
+    if (p->nodes[v].kind != NODE_USER || number[op] >= 0) continue;
+    for (int i = 0; i < p->num_user_ops; i++) {
+      if (number[i] < 0 || strcmp(p->user_ops[i].name, p->user_ops[op].name) != 0) continue;
+      PCSIM_CHECK(same_operator(&p->user_ops[i], &p->user_ops[op]), PCSIM_ERR_ARG,
+                  "the program has two different operators '%s'; a file knows them by their names only",
+                  p->user_ops[op].name);
+      number[op] = number[i];
+    }
+    if (number[op] < 0) number[op] = (*count)++;
+  }
   return PCSIM_OK;
+}
+
+/** Names and inputs of the operators; those of one number are alike. */
+static pcsim_status put_operators(const pcsim_program *p, const int *number, int count, program_flat *flat) {
+  size_t size = 0;
+  PCSIM_TRY(take(flat, PART_OPERATORS, (size_t)count));
+  int32_t *inputs = flat->part[PART_OPERATORS].data;
+  for (int k = 0; k < count; k++) {
+    int op = 0;
+    while (number[op] != k) op++;
+    inputs[k] = p->user_ops[op].num_inputs;
+    size += strlen(p->user_ops[op].name) + 1;
+  }
+  PCSIM_TRY(take(flat, PART_OPERATOR_NAMES, size));
+  char *name = flat->part[PART_OPERATOR_NAMES].data;
+  for (int k = 0; k < count; k++) {
+    int op = 0;
+    while (number[op] != k) op++;
+    size = strlen(p->user_ops[op].name) + 1;
+    memcpy(name, p->user_ops[op].name, size);
+    name += size;
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status flatten_operators(const pcsim_program *p, program_flat *flat) {
+  int *number = NULL, count;
+  PCSIM_TRY(pcsim_alloc((size_t)p->num_user_ops, sizeof *number, &number));
+  pcsim_status status = number_operators(p, number, &count);
+  if (status == PCSIM_OK) status = put_operators(p, number, count, flat);
+  int32_t *row = flat->part[PART_NODES].data;
+  for (int v = 0; status == PCSIM_OK && v < p->num_nodes; v++)
+    if (p->nodes[v].kind == NODE_USER)
+      row[(size_t)v * FILE_NODE_WIDTH + COLUMN_INDEX] = number[p->nodes[v].index];
+  pcsim_free(&number);
+  return status;
 }
 
 /** Nodes with their inputs, numbers and names. Names are numbered as the nodes come: those that nothing has
@@ -127,6 +176,7 @@ static pcsim_status flatten_nodes(const pcsim_program *p, program_flat *flat) {
 
 static pcsim_status flatten(const pcsim_program *p, program_flat *flat) {
   PCSIM_TRY(flatten_nodes(p, flat));
+  PCSIM_TRY(flatten_operators(p, flat));
   PCSIM_TRY(pack(flat, PART_SPACES, p, p->num_spaces, name_of_space));
   PCSIM_TRY(pack(flat, PART_MAP_NAMES, p, p->num_maps, name_of_map));
   PCSIM_TRY(pack(flat, PART_OUTPUT_NAMES, p, p->num_outputs, name_of_output));
@@ -144,7 +194,7 @@ static pcsim_status flatten(const pcsim_program *p, program_flat *flat) {
 
 pcsim_status program_flatten(const pcsim_program *program, program_flat *flat) {
   *flat = (program_flat){0};
-  PCSIM_TRY(check_savable(program));
+  PCSIM_TRY(pcsim_program_status(program));
   pcsim_status status = flatten(program, flat);
   if (status != PCSIM_OK) program_flat_free(flat);
   return status;

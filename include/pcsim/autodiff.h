@@ -313,6 +313,10 @@ pcsim_status pcsim_executor_jacobian_product(pcsim_executor *executor, const pcs
 pcsim_status pcsim_program_save(const pcsim_program *program, const char *path) PCSIM_NODISCARD;
 /** Refuses what it does not know, truncated and damaged files (ERR_IO with a sentence). Caller destroys. */
 pcsim_status pcsim_program_load(const char *path, pcsim_program **program) PCSIM_NODISCARD;
+/** The same for programs that may use operators of the host: a file knows them by name and number of inputs,
+ * `ops` [num_ops] (copied) are those that there are. One that is not among them is refused. */
+pcsim_status pcsim_program_load_with(const char *path, const pcsim_user_op *ops, int num_ops,
+                                     pcsim_program **program) PCSIM_NODISCARD;
 /** Value of a parameter [rows][columns]; borrowed, writable. NULL if absent. */
 double *pcsim_program_parameter(pcsim_program *program, const char *name, int *rows, int *columns);
 

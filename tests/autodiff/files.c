@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+static const file_operators no_operators = {NULL, 0};
+
 static const double pi_and_more[] = {3.14159265358979323846, -0.0, 1e-310};
 
 /** Every kind that a file can hold. */
@@ -114,7 +116,7 @@ static int remove_path(void **state) {
 
 static void expect_refused(const char *data, size_t size, const char *words) {
   pcsim_program *p = NULL;
-  assert_status(program_image_read("a.h5", data, size, &p), PCSIM_ERR_IO);
+  assert_status(program_image_read("a.h5", data, size, no_operators, &p), PCSIM_ERR_IO);
   assert_null(p);
   if (!strstr(pcsim_error_message(), words))
     print_error("'%s' is not in: %s\n", words, pcsim_error_message());
@@ -186,13 +188,13 @@ static void test_damage(void **state) {
     for (int bit = 0; bit < 8; bit += 3) {
       image[i] = (char)(image[i] ^ (1 << bit));
       p = NULL;
-      assert_status(program_image_read("a.h5", image, size, &p), PCSIM_ERR_IO);
+      assert_status(program_image_read("a.h5", image, size, no_operators, &p), PCSIM_ERR_IO);
       assert_null(p);
       image[i] = (char)(image[i] ^ (1 << bit));
     }
   assert_int_equal(pcsim_memory_used(), held);
-  memcpy(image + strlen(file_magic), "2\n", 2);
-  expect_refused(image, size, "has version 2 of the format of programs; this pcsim reads version 1");
+  memcpy(image + strlen(file_magic), "1\n", 2);
+  expect_refused(image, size, "has version 1 of the format of programs; this pcsim reads version 2");
   memset(image + FILE_HEADER_SIZE, 7, size - FILE_HEADER_SIZE);
   file_header(image, image + FILE_HEADER_SIZE, size - FILE_HEADER_SIZE);
   expect_refused(image, size, "holds no HDF5 file");
@@ -212,7 +214,7 @@ static void expect_wrong(file_part part, size_t place, double value, const char 
   assert_true(place < flat.part[part].count);
   if (file_parts[part].type == PART_INT) ((int32_t *)flat.part[part].data)[place] = (int32_t)value;
   else ((char *)flat.part[part].data)[place] = (char)value;
-  assert_status(program_unflatten(&flat, &q), PCSIM_ERR_IO);
+  assert_status(program_unflatten(&flat, no_operators, &q), PCSIM_ERR_IO);
   assert_null(q);
   if (!strstr(pcsim_error_message(), words))
     print_error("'%s' is not in: %s\n", words, pcsim_error_message());
@@ -227,7 +229,8 @@ static void test_inconsistent(void **state) {
   (void)state;
   expect_wrong(PART_NODES, column(0, COLUMN_KIND), 99, "value 0 has the kind 99, which is not known here");
   expect_wrong(PART_NODES, column(0, COLUMN_KIND), -1, "value 0 has the kind -1");
-  expect_wrong(PART_NODES, column(0, COLUMN_KIND), NODE_USER, "value 0 is an operator of another program");
+  expect_wrong(PART_NODES, column(0, COLUMN_KIND), NODE_USER,
+               "value 0 is the operator 0 of the host, which is not there");
   expect_wrong(PART_NODES, column(7, COLUMN_OP), 999,
                "value 7 has the operator 999, which is not known here");
   expect_wrong(PART_NODES, column(7, COLUMN_OP), PCSIM_OP_WHERE, "has 2 inputs");
@@ -259,17 +262,90 @@ static void user_value(void *context, int64_t n, const double *const *in, double
   for (int64_t i = 0; i < n; i++) out[i] = in[0][i];
 }
 
+/** The derivative of the operator that doubles. */
+static pcsim_value user_derivative(void *context, pcsim_program *p, int i, const pcsim_value *in,
+                                   pcsim_value out) {
+  (void)context, (void)i, (void)in, (void)out;
+  return pcsim_build_constant(p, 2);
+}
+
+static void doubled(void *context, int64_t n, const double *const *in, double *out) {
+  (void)context;
+  for (int64_t i = 0; i < n; i++) out[i] = 2 * in[0][i];
+}
+
+static void expect_not_loaded(const pcsim_user_op *ops, int n, const char *words) {
+  pcsim_program *p = NULL;
+  assert_status(pcsim_program_load_with(path, ops, n, &p), PCSIM_ERR_IO);
+  assert_null(p);
+  if (!strstr(pcsim_error_message(), words))
+    print_error("'%s' is not in: %s\n", words, pcsim_error_message());
+  assert_non_null(strstr(pcsim_error_message(), words));
+}
+
+/** Operators of the host are in a file by their names. */
+static void test_host_operators(void **state) {
+  (void)state;
+  const pcsim_user_op known[] = {{"unused", 1, user_value, NULL, NULL},
+                                 {"doubled", 1, doubled, user_derivative, NULL},
+                                 {"friction", 1, user_value, NULL, NULL}};
+  pcsim_program *p, *q, *r;
+  assert_ok(pcsim_program_create(&p));
+  pcsim_value x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 1), y = x;
+  for (int i = 0; i < 3; i++) pcsim_program_add_op(p, &known[i]);
+  y = pcsim_build_user(p, 1, &y);
+  pcsim_build_output(p, "y", y);
+  pcsim_build_output(p, "f", pcsim_build_user(p, 2, &y));
+  assert_ok(pcsim_program_save(p, path));
+  assert_ok(pcsim_program_load_with(path, known, 3, &q));
+  /* Only the used ones are there. */
+  assert_int_equal(q->num_user_ops, 2);
+  assert_ok(pcsim_program_keep(q, (const char *[]){"y"}, 1));
+  assert_ok(pcsim_transform_jvp(q, (const char *[]){"x"}, 1, &r));
+  const double one = 1.5;
+  double out[2];
+  pcsim_executor *e;
+  assert_ok(pcsim_executor_create(r, NULL, &e));
+  assert_ok(pcsim_executor_points(e, "points", 1));
+  assert_ok(pcsim_executor_bind(e, "x", &one));
+  assert_ok(pcsim_executor_bind(e, "d_x", &one));
+  assert_ok(pcsim_executor_bind_output(e, "y", &out[0]));
+  assert_ok(pcsim_executor_bind_output(e, "d_y", &out[1]));
+  assert_ok(pcsim_executor_run(e, true));
+  assert_true(out[0] == 3 && out[1] == 3);
+  pcsim_executor_destroy(&e);
+  pcsim_program_destroy(&r);
+  pcsim_program_destroy(&q);
+  pcsim_program *none;
+  assert_status(pcsim_program_load(path, &none), PCSIM_ERR_IO);
+  expect_not_loaded(known, 2,
+                    "it uses the operator 'friction' of the program that saved it; expected it among");
+  expect_not_loaded(&(pcsim_user_op){"frictions", 1, user_value, NULL, NULL}, 1, "'doubled'");
+  pcsim_user_op wrong[3] = {known[0], known[1], known[2]};
+  wrong[2].name = "frction";
+  expect_not_loaded(wrong, 3, "did you mean 'frction'?");
+  wrong[2] = known[2];
+  wrong[2].num_inputs = 2;
+  expect_not_loaded(
+      wrong, 3, "inputs of its operator 'friction': 1 when it was saved, 2 of the one that is given here");
+  /* The same operator twice is one; another one of its name is refused. */
+  int again = pcsim_program_add_op(p, &known[2]);
+  pcsim_build_output(p, "g", pcsim_build_user(p, again, &x));
+  assert_ok(pcsim_program_save(p, path));
+  assert_ok(pcsim_program_load_with(path, known, 3, &q));
+  assert_int_equal(q->num_user_ops, 2);
+  pcsim_program_destroy(&q);
+  again = pcsim_program_add_op(p, &(pcsim_user_op){"friction", 1, doubled, NULL, NULL});
+  pcsim_build_output(p, "h", pcsim_build_user(p, again, &x));
+  assert_status(pcsim_program_save(p, path), PCSIM_ERR_ARG);
+  assert_non_null(strstr(pcsim_error_message(), "two different operators 'friction'"));
+  pcsim_program_destroy(&p);
+  pcsim_error_clear();
+}
+
 static void test_not_saved(void **state) {
   (void)state;
   pcsim_program *p;
-  assert_ok(pcsim_program_create(&p));
-  pcsim_value x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 1);
-  int op =
-      pcsim_program_add_op(p, &(pcsim_user_op){.name = "friction", .num_inputs = 1, .value = user_value});
-  pcsim_build_output(p, "f", pcsim_build_user(p, op, &x));
-  assert_status(pcsim_program_save(p, path), PCSIM_ERR_ARG);
-  assert_non_null(strstr(pcsim_error_message(), "uses the operator 'friction'"));
-  pcsim_program_destroy(&p);
   assert_ok(pcsim_program_create(&p));
   pcsim_build_slice(p, pcsim_build_constant(p, 1), 0, 2);
   assert_status(pcsim_program_save(p, path), PCSIM_ERR_ARG);
@@ -288,6 +364,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_small, make_path, remove_path),
       cmocka_unit_test(test_damage),
       cmocka_unit_test(test_inconsistent),
+      cmocka_unit_test_setup_teardown(test_host_operators, make_path, remove_path),
       cmocka_unit_test_setup_teardown(test_not_saved, make_path, remove_path),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) != 0;

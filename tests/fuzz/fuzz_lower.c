@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const file_operators no_operators = {NULL, 0};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MUST(condition)                                                                                      \
@@ -101,7 +103,7 @@ static void use(const pcsim_program *p, int n) {
   pcsim_program *q;
   MUST(p->num_outputs == n);
   MUST(program_flatten(p, &flat) == PCSIM_OK);
-  MUST(program_unflatten(&flat, &q) == PCSIM_OK);
+  MUST(program_unflatten(&flat, no_operators, &q) == PCSIM_OK);
   MUST(q->num_nodes == p->num_nodes && q->num_outputs == n);
   pcsim_program_destroy(&q);
   program_flat_free(&flat);

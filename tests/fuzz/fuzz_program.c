@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const file_operators no_operators = {NULL, 0};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MUST(condition)                                                                                      \
@@ -114,7 +116,7 @@ static void fuzz_arrays(const pcsim_program *base, const uint8_t *data, size_t s
   pcsim_program *p;
   MUST(program_flatten(base, &flat) == PCSIM_OK);
   for (; size >= 7; size -= 7, data += 7) change(&flat, data);
-  pcsim_status status = program_unflatten(&flat, &p);
+  pcsim_status status = program_unflatten(&flat, no_operators, &p);
   if (status == PCSIM_OK) check_accepted(p, thorough);
   else MUST(status == PCSIM_ERR_IO && !p && *pcsim_error_message());
   pcsim_program_destroy(&p);
@@ -129,7 +131,7 @@ static void fuzz_file(const pcsim_program *base, const uint8_t *data, size_t siz
   MUST(program_image_make(base, &image, &n) == PCSIM_OK);
   for (; size >= 4; size -= 4, data += 4) image[(data[0] | (size_t)data[1] << 8) % n] = (char)data[2];
   if (size) n = n * data[0] / 256;
-  pcsim_status status = program_image_read("fuzz", image, n, &p);
+  pcsim_status status = program_image_read("fuzz", image, n, no_operators, &p);
   if (status == PCSIM_OK) check_accepted(p, false);
   else MUST(status == PCSIM_ERR_IO && !p && *pcsim_error_message());
   pcsim_program_destroy(&p);
@@ -148,7 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   else fuzz_file(base, data + 1, size - 1);
   pcsim_program_destroy(&base);
   /* Any bytes as a file. */
-  if (program_image_read("fuzz", (const char *)data, size, &p) == PCSIM_OK) check_accepted(p, false);
+  if (program_image_read("fuzz", (const char *)data, size, no_operators, &p) == PCSIM_OK)
+    check_accepted(p, false);
   pcsim_program_destroy(&p);
   pcsim_error_clear();
   MUST(pcsim_memory_used() == held);
