@@ -107,6 +107,7 @@ static pcsim_status read_case(pcsim_tree *tree, const pcsim_mesh *mesh, typed_ca
   *c = (typed_case){0};
   pcsim_node_check(tree, physics, physics_keys, sizeof physics_keys / sizeof *physics_keys, "physics");
   PCSIM_TRY(typed_names_read(tree, mesh ? pcsim_mesh_get(mesh)->dim : 0, &c->names));
+  if (!c->names.num_unknowns || c->names.wrong) return PCSIM_OK; /* the rest would be misread */
   if (mesh) PCSIM_TRY(typed_names_match(&c->names, mesh));
   PCSIM_TRY(typed_equations_read(&c->names, &c->num_equations, &c->equations));
   PCSIM_TRY(typed_sources_read(&c->names, &c->num_sources, &c->sources));

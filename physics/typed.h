@@ -28,6 +28,7 @@ typedef struct {
   pcsim_tree *tree;
   int dim;     /* 2 or 3; 0: no mesh yet, z is accepted */
   bool steady; /* no `solve: {time: ...}` */
+  bool wrong;  /* an unknown's name is: what uses the unknowns cannot be read */
   int num_unknowns;
   const char **unknown;            /* [num_unknowns] */
   const pcsim_node **unknown_node; /* [num_unknowns] */

@@ -239,7 +239,10 @@ static pcsim_status read_unknowns(typed_names *names, const pcsim_node *physics)
   for (int64_t i = 0; i < n; ++i) {
     const pcsim_node *item = one ? list : pcsim_node_child(list, i);
     const char *name = pcsim_node_text(item);
-    if (!name_is_good(names, item, name, "an unknown")) continue;
+    if (!name_is_good(names, item, name, "an unknown")) {
+      names->wrong = true;
+      continue;
+    }
     names->unknown[names->num_unknowns] = name;
     names->unknown_node[names->num_unknowns++] = item;
   }
