@@ -108,6 +108,33 @@ typedef float NAME(half) __attribute__((vector_size(VECTOR_BYTES / 2)));
 #define FUNCTION_2(name, function) BINARY(name, function(x, y))
 #endif
 
+/* Long functions in two steps over a block of vectors: the chains of operations of both would keep the
+ * processor from beginning the next vectors. */
+#if SINGLE
+#define PART NAME(half)
+#else
+#define PART V
+#endif
+#define TWO_STEPS(name, inputs, first, second)                                                               \
+  static void NAME(name) SIGNATURE {                                                                         \
+    enum { BLOCK = 16 };                                                                                     \
+    vec high[BLOCK], low[BLOCK];                                                                             \
+    PART *o = out;                                                                                           \
+    const PART *p0 = in[0], *p1 = in[(inputs)-1];                                                            \
+    const int64_t s0 = step[0] != 0, s1 = step[(inputs)-1] != 0, all = n / VEC_LANES;                        \
+    for (int64_t begin = 0; begin < all; begin += BLOCK) {                                                   \
+      const int64_t end = begin + BLOCK < all ? begin + BLOCK : all;                                         \
+      for (int64_t i = begin; i < end; i++)                                                                  \
+        high[i - begin] = first(__builtin_convertvector(p0[i * s0], vec),                                    \
+                                __builtin_convertvector(p1[i * s1], vec), &low[i - begin]);                  \
+      for (int64_t i = begin; i < end; i++) {                                                                \
+        const vec y = second(__builtin_convertvector(p0[i * s0], vec),                                       \
+                             __builtin_convertvector(p1[i * s1], vec), high[i - begin], low[i - begin]);     \
+        o[i] = __builtin_convertvector(y, PART);                                                             \
+      }                                                                                                      \
+    }                                                                                                        \
+  }
+
 UNARY(op_NEG, -x)
 BINARY(op_ADD, x + y)
 BINARY(op_SUB, x - y)
@@ -121,13 +148,13 @@ FUNCTION(op_ACOS, vec_acos)
 FUNCTION(op_ATAN, vec_atan)
 FUNCTION_2(op_ATAN2, vec_atan2)
 FUNCTION(op_CBRT, vec_cbrt)
-FUNCTION(op_ERF, vec_erf)
 FUNCTION_2(op_HYPOT, vec_hypot)
-FUNCTION(op_GELU, vec_gelu)
 #if SINGLE
 UNARY(op_SQRT, fvec_sqrt(x))
 UNARY(op_FLOOR, fvec_floor(x))
-FUNCTION_2(op_POW, vec_pow_single)
+TWO_STEPS(op_POW, 2, vec_pow_first_single, vec_pow_second)
+FUNCTION(op_ERF, vec_erf_single)
+FUNCTION(op_GELU, vec_gelu_single)
 UNARY(op_EXP, fvec_exp(x))
 UNARY(op_LOG, fvec_log(x))
 UNARY(op_SIN, fvec_sin(x))
@@ -139,7 +166,9 @@ UNARY(op_SWISH, x *fvec_sigmoid(x))
 #else
 UNARY(op_SQRT, vec_sqrt(x))
 UNARY(op_FLOOR, vec_floor(x))
-FUNCTION_2(op_POW, vec_pow)
+TWO_STEPS(op_POW, 2, vec_pow_first, vec_pow_second)
+TWO_STEPS(op_ERF, 1, vec_erf_first, vec_erf_second)
+TWO_STEPS(op_GELU, 1, vec_gelu_first, vec_gelu_second)
 UNARY(op_EXP, vec_exp(x))
 UNARY(op_LOG, vec_log(x))
 UNARY(op_SIN, vec_sin(x))
@@ -564,6 +593,8 @@ const exec_kernels TABLE = {
 #undef TERNARY
 #undef FUNCTION
 #undef FUNCTION_2
+#undef PART
+#undef TWO_STEPS
 #undef SIGNATURE
 #undef ARRAY
 #undef WALK

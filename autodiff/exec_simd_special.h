@@ -219,8 +219,19 @@ MATH vec_pow_signed(vec x, vec y, vec value) {
   return vec_select((y == 0.0) | (x == 1.0) | ((x == -1.0) & (size == HUGE_VAL)), vec_splat(1.0), value);
 }
 
-/** x^y from the logarithm of |x|, whose low part may be zero. */
-MATH vec_pow_of_log(vec x, vec y, vec log_high, vec log_low) {
+/* In two steps, for kernels that take one after the other over some vectors: log |x| as high + low, the
+ * power. For floats the high part is enough. */
+MATH vec_pow_first(vec x, vec y, vec *low) {
+  (void)y;
+  return vec_log_precise(vec_abs(x), low);
+}
+MATH vec_pow_first_single(vec x, vec y, vec *low) {
+  (void)y;
+  vec k, m = vec_split(vec_abs(x), &k);
+  *low = (vec){0};
+  return vec_log_sum(k, m - 1.0);
+}
+MATH vec_pow_second(vec x, vec y, vec log_high, vec log_low) {
   vec a = vec_abs(x), low, high;
   ivec special = ~((ivec)(x > 0.0) & (ivec)(x < HUGE_VAL) & (ivec)(vec_abs(y) < HUGE_VAL));
   bool any = vec_any(special);
@@ -235,21 +246,11 @@ MATH vec_pow_of_log(vec x, vec y, vec log_high, vec log_low) {
   return __builtin_expect(any, 0) ? vec_pow_signed(x, y, value) : value;
 }
 
-MATH vec_pow(vec x, vec y) {
-  vec low, high = vec_log_precise(vec_abs(x), &low);
-  return vec_pow_of_log(x, y, high, low);
-}
-
-/** Enough for floats: the logarithm in double alone. */
-MATH vec_pow_single(vec x, vec y) {
-  vec k, m = vec_split(vec_abs(x), &k);
-  return vec_pow_of_log(x, y, vec_log_sum(k, m - 1.0), (vec){0});
-}
-
 /* -------------------------------------------------------------- error function */
 
-/** Below 1 by the series, above as 1 - exp(log(erfc)). */
-MATH vec_erf(vec x) {
+/* In two steps as well: below 1 the series, above 1 - exp(log(erfc)). */
+MATH vec_erf_first(vec x, vec y, vec *near) {
+  (void)y;
   vec a = vec_abs(x), z = a * a;
   vec p = z * -7.8168004288013847e-10 + 1.3731927256153419e-08;
   p = p * z - 1.6211406260323757e-07;
@@ -261,7 +262,7 @@ MATH vec_erf(vec x) {
   p = p * z - 0.026866170643499759;
   p = p * z + 0.1128379167094708;
   p = p * z - 0.37612638903183615;
-  vec near = a + a * (0.12837916709551256 + (p * z + 1.5335459613165881e-17));
+  *near = a + a * (0.12837916709551256 + (p * z + 1.5335459613165881e-17));
   vec u = vec_at_most(5.93, a) - 1.5;
   p = u * -4.9284236719546577e-12 + 7.8814173708046101e-11;
   p = p * u - 5.3449919934309423e-10;
@@ -280,15 +281,22 @@ MATH vec_erf(vec x) {
   p = p * u - 0.89264033061500503;
   p = p * u - 3.5088008017795245;
   p = p * u - 3.3844920895515527;
-  /* Past the end of the polynomial the difference from 1 does not show; for small |x| it has no meaning. */
-  vec far = -vec_expm1(vec_at_most(0.0, p));
-  return vec_copysign(vec_select(a < 1.0, near, far), x);
+  return p;
+}
+/* Past the end of the polynomial the difference from 1 does not show; for small |x| it has no meaning. */
+MATH vec_erf_second(vec x, vec y, vec log_erfc, vec near) {
+  (void)y;
+  vec far = -vec_expm1(vec_at_most(0.0, log_erfc));
+  return vec_copysign(vec_select(vec_abs(x) < 1.0, near, far), x);
 }
 
-/** exp(a^2 / 2) Phi(-a) = g / (a + 5) of the normal distribution Phi, 0 <= a <= 40; g is a polynomial of
+/* x Phi(x), Phi the normal distribution, in two steps. */
+/** exp(a^2 / 2) Phi(-a) = g / (a + 5) , a = |x| <= 40; g is a polynomial of
  *  (a - 5) / (a + 5). */
-MATH vec_normal_tail(vec a) {
-  vec d = a + 5.0, d_low = a - (d - 5.0), q = 1.0 / d, t = (a - 5.0) * q;
+MATH vec_gelu_first(vec x, vec y, vec *unused) {
+  (void)y;
+  *unused = (vec){0};
+  vec a = vec_at_most(40.0, vec_abs(x)), d = a + 5.0, d_low = a - (d - 5.0), q = 1.0 / d, t = (a - 5.0) * q;
   vec g = t * 2.0139254974304281e-09 + 7.1819884869244863e-09;
   g = g * t - 1.0210919740524659e-08;
   g = g * t - 6.5319902783346665e-08;
@@ -316,7 +324,8 @@ MATH vec_normal_tail(vec a) {
 }
 
 /** x Phi(x): near zero by the series of Phi, else by its tail. */
-MATH vec_gelu(vec x) {
+MATH vec_gelu_second(vec x, vec y, vec tail, vec unused) {
+  (void)y, (void)unused;
   vec z = x * x;
   vec p = z * 1.991889723905002e-09 - 4.091734030894522e-08;
   p = p * z + 6.6578135909412302e-07;
@@ -328,9 +337,45 @@ MATH vec_gelu(vec x) {
   p = p * z + 0.39894228040143265;
   vec near = x * (0.5 + p * x);
   vec a = vec_at_most(40.0, vec_abs(x)), low, square = vec_product(a, a, &low);
-  vec k, f = vec_exp_precise(-0.5 * square, -0.5 * low, &k) * vec_normal_tail(a);
+  vec k, f = vec_exp_precise(-0.5 * square, -0.5 * low, &k) * tail;
   /* What is below the range comes back by the factor x. */
   vec left = vec_select(x == -HUGE_VAL, vec_splat(NAN), vec_scale(f * vec_at_least(-40.0, x), k));
   vec right = x * (1.0 - vec_scale(f, k));
   return vec_select(vec_abs(x) < 0.75, near, vec_select(x < 0.0, left, right));
+}
+
+/** Both once more for floats, to 2^-29. */
+MATH vec_erf_single(vec x) {
+  vec a = vec_abs(x), z = a * a, u = vec_at_most(4.0, a) - 1.5;
+  vec p = z * 7.9331172540425364e-05 - 0.00080350347259489454;
+  p = p * z + 0.0051912921973418218;
+  p = p * z - 0.026855484402848462;
+  p = p * z + 0.1128362988597896;
+  p = p * z - 0.37612630720374912;
+  vec q = u * -2.1697613940016378e-05 + 0.00021364770372692702;
+  q = q * u - 0.0012572431682377444;
+  q = q * u + 0.0060073754403508258;
+  q = q * u - 0.025824110049547332;
+  q = q * u - 0.89264038064738271;
+  q = q * u - 3.5088008058409965;
+  q = q * u - 3.3844920891304628;
+  vec near = a * (p * z + 1.1283791670955126), far = -vec_expm1(vec_at_most(0.0, q));
+  return vec_copysign(vec_select(a < 1.0, near, far), x);
+}
+
+MATH vec_gelu_single(vec x) {
+  vec a = vec_at_most(16.0, vec_abs(x)), q = 1.0 / (a + 3.0), t = (a - 3.0) * q;
+  vec g = t * 5.448914934051308e-05 + 0.00013133018489567695;
+  g = g * t - 0.00024473019940523085;
+  g = g * t - 0.0010325734465623192;
+  g = g * t + 0.0010247541020182301;
+  g = g * t + 0.0069693111560560923;
+  g = g * t - 0.010462512911747466;
+  g = g * t - 0.047262687952464702;
+  g = g * t + 0.23001769941607592;
+  g = g * t - 0.50933199141442553;
+  g = g * t + 0.72908369037620846;
+  vec k, p = vec_exp_parts(-0.5 * a * a, &k), tail = (p + 1.0) * vec_power_of_two(k) * (g * q);
+  vec left = vec_select(x == -HUGE_VAL, vec_splat(NAN), vec_at_least(-16.0, x) * tail);
+  return vec_select(x < 0.0, left, x * (1.0 - tail));
 }

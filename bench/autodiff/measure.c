@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file measure.c  Share of the peak that jets and gradients of networks reach: see README.md. */
+#include "functions.h"
 #include "networks.h"
 #include "peak.h"
 #include "sequence.h"
@@ -162,5 +163,6 @@ int main(int argc, char **argv) {
           if (strstr(name, only)) measure(&figures[k], widths[w], single, threads, tile, budget);
         }
   measure_sequence(only, budget, tile);
+  measure_functions(only);
   return 0;
 }
