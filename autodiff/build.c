@@ -30,6 +30,7 @@ static const char *const kind_names[NUM_NODE_KINDS] = {
     [NODE_SEGMENT_PICK] = "segment_pick",
     [NODE_SEGMENT_PUT] = "segment_put",
     [NODE_TRANSPOSE] = "transpose",
+    [NODE_TABLE] = "table",
 };
 
 const char *node_kind_name(node_kind kind) {

@@ -2,6 +2,9 @@
 /** @file build_values.c  Builders of values: the shape of each is checked and derived here. */
 #include "graph.h"
 
+#include <math.h>
+#include <string.h>
+
 /** Is `v` a value of the program? Records a fault if it is out of range; silent for PCSIM_NO_VALUE. */
 static bool is_value(pcsim_program *program, const char *what, pcsim_value v) {
   if (v == PCSIM_NO_VALUE) {
@@ -244,6 +247,47 @@ pcsim_value graph_transpose(pcsim_program *program, pcsim_value a) {
                                     .columns = n->rows,
                                     .num_inputs = 1,
                                     .inputs = &a});
+}
+
+pcsim_value graph_table(pcsim_program *program, pcsim_value numbers, pcsim_value a, bool slope) {
+  if (!is_value(program, "table", numbers) || !is_value(program, "table", a)) return PCSIM_NO_VALUE;
+  const node *t = &program->nodes[numbers], *n = &program->nodes[a];
+  if (t->kind != NODE_CONSTANT || t->columns != 1 || t->rows < 4 || t->rows % 2)
+    return graph_fault(program, PCSIM_ERR_ARG,
+                       "table: expected a constant column of two or more abscissae and as many ordinates");
+  if (n->columns != 1) return graph_fault(program, PCSIM_ERR_ARG, "table: it is looked up at a matrix");
+  const int points = t->rows / 2;
+  for (int i = 0; i < points; i++) {
+    if (!isfinite(t->numbers[i]) || !isfinite(t->numbers[points + i]))
+      return graph_fault(program, PCSIM_ERR_ARG, "table: point %d is (%g, %g); expected finite numbers", i,
+                         t->numbers[i], t->numbers[points + i]);
+    if (i && t->numbers[i] <= t->numbers[i - 1])
+      return graph_fault(program, PCSIM_ERR_ARG,
+                         "table: %.17g comes after %.17g; expected ascending abscissae", t->numbers[i],
+                         t->numbers[i - 1]);
+  }
+  return graph_add(program, &(node){.kind = NODE_TABLE,
+                                    .space = n->space,
+                                    .rows = n->rows,
+                                    .columns = 1,
+                                    .first = slope,
+                                    .num_inputs = 2,
+                                    .inputs = (pcsim_value[]){numbers, a}});
+}
+
+pcsim_value pcsim_build_table(pcsim_program *program, int points, const double *x, const double *y,
+                              pcsim_value a) {
+  if (program->status != PCSIM_OK) return PCSIM_NO_VALUE;
+  if (points < 2 || points > INT32_MAX / 2)
+    return graph_fault(program, PCSIM_ERR_ARG, "table: %d points; expected two or more", points);
+  double *numbers = NULL;
+  if (pcsim_alloc(2 * (size_t)points, sizeof *numbers, &numbers) != PCSIM_OK)
+    return graph_fault(program, PCSIM_ERR_MEMORY, "out of memory for a table of %d points", points);
+  memcpy(numbers, x, (size_t)points * sizeof *numbers);
+  memcpy(numbers + points, y, (size_t)points * sizeof *numbers);
+  const pcsim_value column = pcsim_build_constants(program, 2 * points, numbers);
+  pcsim_free(&numbers);
+  return graph_table(program, column, a, false);
 }
 
 /* ------------------------------------------------------------------ maps */

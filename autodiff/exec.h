@@ -39,7 +39,7 @@ typedef enum {
   DO_SUM,         /**< accumulator at `out`; list: rows summed */
   DO_ROW_SUM,
   DO_COPY, /**< parts of a concatenation; list: from, to, rows */
-  DO_USER, /**< list: the inputs as `user_input` */
+  DO_USER, /**< operators of the host and tables; list: the inputs as `user_input` */
   DO_MAP,  /**< `a`, `b`: sources; list: value, to; several: sums and extrema over the same entries */
   DO_STORE /**< tile rows at `a` to store `b` */
 } instruction_kind;
@@ -186,6 +186,8 @@ extern const exec_device exec_cpu;
 
 /** Everything that a run reads is bound; parameters and inputs on no space are taken over. */
 pcsim_status exec_prepare(pcsim_executor *x) PCSIM_NODISCARD;
+/** Values of a table at x [n], n numbers out. */
+void exec_table(const pcsim_executor *x, pcsim_value table, int64_t n, const double *at, double *out);
 /** Compute the values on no space of one level. */
 pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) PCSIM_NODISCARD;
 /** Number of an output; -1 with a message if there is none of this name. */

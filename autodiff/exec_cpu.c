@@ -292,7 +292,7 @@ static void from_doubles(const pass *t, const double *in, size_t n, void *out) {
 
 static void run_user(const pass *t, const instruction *step) {
   const plan *p = &t->x->plan;
-  const pcsim_user_op *op = &p->program->user_ops[p->program->nodes[step->node].index];
+  const node *n = &p->program->nodes[step->node];
   const size_t count = (size_t)step->rows * (size_t)t->tile, tile = (size_t)t->tile;
   double *out = t->d->scratch + (size_t)step->count * count;
   for (int i = 0; i < step->count; i++) {
@@ -302,7 +302,12 @@ static void run_user(const pass *t, const instruction *step) {
     for (int r = 0; r < step->rows; r++)
       to_doubles(t, row_at(t, row + (rows == 1 ? 0 : r)), tile, in + (size_t)r * tile);
   }
-  op->value(op->context, (int64_t)count, (const double *const *)t->d->in, out);
+  if (n->kind == NODE_TABLE) {
+    exec_table(t->x, step->node, (int64_t)count, t->d->in[0], out);
+  } else {
+    const pcsim_user_op *op = &p->program->user_ops[n->index];
+    op->value(op->context, (int64_t)count, (const double *const *)t->d->in, out);
+  }
   from_doubles(t, out, count, row_at(t, step->out));
 }
 

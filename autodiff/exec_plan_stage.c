@@ -453,9 +453,12 @@ static pcsim_status emit_other(builder *b, pcsim_value v) {
     step.kind = DO_ROW_SUM;
     step.depth = b->g->nodes[n->inputs[0]].rows;
     PCSIM_TRY(refer_value(b, n->inputs[0], &step.a));
-  } else if (n->kind == NODE_CONCAT || n->kind == NODE_USER) {
+  } else if (n->kind == NODE_CONCAT || n->kind == NODE_USER || n->kind == NODE_TABLE) {
     step.kind = n->kind == NODE_CONCAT ? DO_COPY : DO_USER;
-    for (int i = 0; i < n->num_inputs; i++) {
+    /* The numbers of a table are not at the points. */
+    const int first = n->kind == NODE_TABLE;
+    step.count = n->num_inputs - first;
+    for (int i = first; i < n->num_inputs; i++) {
       int at = -1;
       PCSIM_TRY(refer_value(b, n->inputs[i], &at));
       PCSIM_TRY(add_list(p, at));

@@ -95,6 +95,13 @@ static void run_shape(const pcsim_executor *x, pcsim_value v) {
   }
 }
 
+void exec_table(const pcsim_executor *x, pcsim_value table, int64_t n, const double *at, double *out) {
+  const node *v = &x->plan.program->nodes[table];
+  const double *numbers = x->uniform[v->inputs[0]];
+  const int points = x->plan.program->nodes[v->inputs[0]].rows / 2;
+  for (int64_t i = 0; i < n; i++) out[i] = table_value(numbers, points, v->first, at[i]);
+}
+
 static pcsim_status compute(const pcsim_executor *x, pcsim_value v) {
   const pcsim_program *g = x->plan.program;
   const node *n = &g->nodes[v];
@@ -105,6 +112,9 @@ static pcsim_status compute(const pcsim_executor *x, pcsim_value v) {
     return PCSIM_OK;
   case NODE_USER:
     return run_user(x, v);
+  case NODE_TABLE:
+    exec_table(x, v, n->rows, x->uniform[n->inputs[1]], out);
+    return PCSIM_OK;
   case NODE_DENSE:
   case NODE_DENSE_TRANSPOSED:
     run_dense(x, v);

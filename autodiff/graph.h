@@ -34,6 +34,8 @@ typedef enum {
                         extremum of `chosen` (flag: max); the derivative of SEGMENT_MIN and _MAX */
   NODE_SEGMENT_PUT,  /**< inputs: y (rows of the map), chosen: the transpose of PICK */
   NODE_TRANSPOSE,    /**< of a matrix on no space */
+  NODE_TABLE,        /**< inputs: numbers (constant column: abscissae, then ordinates), x; first: 1 for the
+                        slope. Piecewise linear, row by row of x */
   NUM_NODE_KINDS
 } node_kind;
 
@@ -43,7 +45,7 @@ typedef struct {
   int index;         /**< USER: operator; maps: map; INPUT and PARAMETER: place in `names` */
   pcsim_space space; /**< PCSIM_NO_SPACE: one value for all points */
   int rows, columns; /**< columns > 1 only for matrices on no space */
-  int first;         /**< SLICE; SEGMENT_PICK and _PUT: 1 for the maximum */
+  int first;         /**< SLICE; SEGMENT_PICK and _PUT: 1 for the maximum; TABLE: 1 for the slope */
   int num_inputs;
   pcsim_value *inputs; /**< [num_inputs], owned */
   double *numbers;     /**< CONSTANT and PARAMETER: [rows * columns], owned; else NULL */
@@ -90,6 +92,8 @@ pcsim_value graph_fault(pcsim_program *program, pcsim_status status, const char 
 /** Value of an operator on numbers: the one definition that folding, the harness and portable executors
  * share. */
 double op_value(pcsim_op op, const double *in);
+/** Value or slope of a table of `points` points at x; numbers [2 * points]. */
+double table_value(const double *numbers, int points, bool slope, double x);
 const char *op_name(pcsim_op op);
 int op_num_inputs(pcsim_op op);
 const char *node_kind_name(node_kind kind);
@@ -108,6 +112,8 @@ pcsim_value graph_segment_pick(pcsim_program *program, pcsim_map map, pcsim_valu
 pcsim_value graph_segment_put(pcsim_program *program, pcsim_map map, pcsim_value y, pcsim_value chosen,
                               bool max);
 pcsim_value graph_transpose(pcsim_program *program, pcsim_value a);
+/** Table of a constant column `numbers`, or its slope, at `a`. */
+pcsim_value graph_table(pcsim_program *program, pcsim_value numbers, pcsim_value a, bool slope);
 /** With `unique`: the equal older value or a simpler one; else appends. Used by every builder. */
 pcsim_value graph_add(pcsim_program *program, const node *n);
 

@@ -140,6 +140,7 @@ static bool inputs_fit(const pcsim_program *program, const node *n) {
     return n->num_inputs == 2 || n->num_inputs == 3;
   case NODE_DENSE_TRANSPOSED:
   case NODE_OUTER:
+  case NODE_TABLE:
   case NODE_SEGMENT_PICK:
   case NODE_SEGMENT_PUT:
     return n->num_inputs == 2;
@@ -274,6 +275,8 @@ static pcsim_value build_value(pcsim_program *p, const node *n, const char *name
     return pcsim_build_frozen(p, in[0]);
   case NODE_TRANSPOSE:
     return graph_transpose(p, in[0]);
+  case NODE_TABLE:
+    return graph_table(p, in[0], in[1], n->first == 1);
   default:
     return build_map_value(p, n);
   }

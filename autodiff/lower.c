@@ -370,11 +370,47 @@ done:
   return status;
 }
 
+/** The table that an argument names. */
+static pcsim_status find_table(lowering *l, const pcsim_expr_node *tree, const pcsim_lowering_table **found) {
+  const pcsim_lowering *names = l->names;
+  const char *known[256];
+  char list[512];
+  const int n = names->num_tables < 256 ? names->num_tables : 256;
+  l->offset = (size_t)tree->column;
+  PCSIM_CHECK(tree->kind == PCSIM_EXPR_NAME, PCSIM_ERR_CASE, "'table' needs the name of a table first");
+  for (int i = 0; i < names->num_tables; i++) {
+    *found = &names->tables[i];
+    if (!strcmp((*found)->name, tree->name)) return PCSIM_OK;
+    if (i < n) known[i] = (*found)->name;
+  }
+  const char *near = pcsim_nearest(tree->name, known, (size_t)n);
+  PCSIM_FAIL(PCSIM_ERR_CASE, "unknown table '%s'%s%s%s (known: %s)", tree->name,
+             near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+             lower_list(known, n, list, sizeof list));
+}
+
+/** table(name, x) */
+static pcsim_status walk_table(lowering *l, const pcsim_expr_node *tree, piece *out) {
+  const pcsim_lowering_table *table;
+  pcsim_value at = PCSIM_NO_VALUE;
+  double *x, *y;
+  int n;
+  *out = (piece){0};
+  PCSIM_TRY(walk_number(l, tree->args[1], "'table'", &at));
+  PCSIM_TRY(find_table(l, tree->args[0], &table));
+  PCSIM_TRY(lower_table_read(table->path, &n, &x, &y));
+  out->number = pcsim_build_table(l->program, n, x, y, at);
+  pcsim_free(&x);
+  pcsim_free(&y);
+  return pcsim_program_status(l->program);
+}
+
 static const struct {
   const char *name;
   pcsim_status (*walk)(lowering *l, const pcsim_expr_node *tree, piece *out);
-} differentials[] = {{"lap", walk_lap}, {"grad", walk_grad}, {"div", walk_div},          {"dt", walk_dt},
-                     {"dn", walk_dn},   {"dot", walk_dot},   {"vector", walk_components}};
+} differentials[] = {
+    {"lap", walk_lap}, {"grad", walk_grad}, {"div", walk_div},           {"dt", walk_dt},
+    {"dn", walk_dn},   {"dot", walk_dot},   {"vector", walk_components}, {"table", walk_table}};
 
 /** A failing walk leaves nothing in `out` to be freed. */
 static pcsim_status walk(lowering *l, const pcsim_expr_node *tree, piece *out) {

@@ -86,6 +86,12 @@ pcsim_status lower_differentiate(lowering *l, pcsim_value value, int axis, pcsim
 /** A program of what `outputs` [n] need and of the coordinates, inputs first. Caller destroys. */
 pcsim_status lower_extract(lowering *l, const pcsim_value *outputs, int n, pcsim_program **program);
 
+/* ------------------------------------------------------------- lower_table.c */
+
+/** Points of the file of a table: x [*n] ascending, y [*n]; caller frees both. Errors: ERR_CASE with the
+ * path, the line, what was found and expected. */
+pcsim_status lower_table_read(const char *path, int *n, double **x, double **y) PCSIM_NODISCARD;
+
 /* -------------------------------------------------------------- lower_sums.c */
 
 /** How derivatives that are used in sums only go through the fields. */

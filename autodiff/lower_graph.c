@@ -233,6 +233,17 @@ static pcsim_status chain_rule(lowering *l, pcsim_value value, int axis, pcsim_v
   return built(l, sum, out);
 }
 
+/** Slope of a table times the derivative of where it is looked up; a slope's own derivative is zero. */
+static pcsim_status table_rule(lowering *l, pcsim_value value, int axis, pcsim_value *out) {
+  const node *n = graph_node(l->program, value);
+  const pcsim_value numbers = n->inputs[0], at = n->inputs[1];
+  const pcsim_value inner = memo_get(&l->memo, memo_key(l, at, axis));
+  *out = l->zero;
+  if (n->first || is_number(l, inner, 0)) return PCSIM_OK;
+  PCSIM_TRY(built(l, graph_table(l->program, numbers, at, true), out));
+  return lower_op(l, PCSIM_OP_MUL, (pcsim_value[]){*out, inner}, 2, out);
+}
+
 /** One value whose inputs are done. */
 static pcsim_status differentiate_one(lowering *l, pcsim_value value, int axis, pcsim_value *out) {
   const node *n = graph_node(l->program, value);
@@ -244,6 +255,8 @@ static pcsim_status differentiate_one(lowering *l, pcsim_value value, int axis, 
     return PCSIM_OK;
   case NODE_OP:
     return chain_rule(l, value, axis, out);
+  case NODE_TABLE:
+    return table_rule(l, value, axis, out);
   default: /* constants, parameters, what is frozen */
     *out = l->zero;
     return PCSIM_OK;
@@ -267,7 +280,7 @@ pcsim_status lower_differentiate(lowering *l, pcsim_value value, int axis, pcsim
     if (used + 4 > room) PCSIM_GOTO(pcsim_realloc(room *= 2, sizeof *stack, &stack), status, done);
     const node *n = graph_node(l->program, v);
     size_t before = used;
-    for (int i = 0; n->kind == NODE_OP && i < n->num_inputs; i++)
+    for (int i = 0; (n->kind == NODE_OP || n->kind == NODE_TABLE) && i < n->num_inputs; i++)
       if (memo_get(&l->memo, memo_key(l, n->inputs[i], axis)) == PCSIM_NO_VALUE) stack[used++] = n->inputs[i];
     if (used > before) continue;
     PCSIM_GOTO(differentiate_one(l, v, axis, &derivative), status, done);

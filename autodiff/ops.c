@@ -115,6 +115,21 @@ double op_value(pcsim_op op, const double *in) {
   return NAN;
 }
 
+double table_value(const double *numbers, int points, bool slope, double x) {
+  const double *y = numbers + points;
+  if (isnan(x)) return x;
+  if (x < numbers[0]) return slope ? 0 : y[0];
+  if (x >= numbers[points - 1]) return slope ? 0 : y[points - 1];
+  int low = 0, high = points - 1; /* numbers[low] <= x < numbers[high] */
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (numbers[middle] <= x) low = middle;
+    else high = middle;
+  }
+  const double rise = (y[high] - y[low]) / (numbers[high] - numbers[low]);
+  return slope ? rise : y[low] + (x - numbers[low]) * rise;
+}
+
 /* ----------------------------------------------------------- derivative rules */
 
 static pcsim_value num(pcsim_program *p, double x) { return pcsim_build_constant(p, x); }

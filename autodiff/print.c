@@ -43,6 +43,7 @@ static void put_node(text *t, const pcsim_program *program, pcsim_value v) {
   if (n->kind >= NODE_GATHER && n->kind <= NODE_SEGMENT_PUT) put(t, " \"%s\"", program->maps[n->index].name);
   if (n->kind == NODE_SEGMENT_PICK || n->kind == NODE_SEGMENT_PUT) put(t, n->first ? " max" : " min");
   for (int i = 0; i < n->num_inputs; i++) put(t, " %%%d", n->inputs[i]);
+  if (n->kind == NODE_TABLE && n->first) put(t, " slope");
   if (n->kind == NODE_SLICE) put(t, " rows %d to %d", n->first, n->first + n->rows - 1);
   if (n->columns > 1) put(t, " : %d x %d", n->rows, n->columns);
   else if (n->kind != NODE_CONSTANT) put(t, " : %d", n->rows);
@@ -77,6 +78,7 @@ static double operations(const pcsim_program *program, const node *n) {
   switch (n->kind) {
   case NODE_OP:
   case NODE_USER:
+  case NODE_TABLE:
     return rows;
   case NODE_DENSE:
     return 2 * rows * program->nodes[n->inputs[0]].columns;

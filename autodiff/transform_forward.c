@@ -96,7 +96,7 @@ pcsim_status forward_seed(forward *f, pcsim_value v, int index, pcsim_value dire
 /** Does a value pass derivatives on at all? */
 static bool passes(const node *n) {
   if (n->kind == NODE_FROZEN || n->kind == NODE_CONSTANT || n->kind == NODE_INPUT ||
-      n->kind == NODE_PARAMETER)
+      n->kind == NODE_PARAMETER || (n->kind == NODE_TABLE && n->first))
     return false;
   if (n->kind != NODE_OP) return true;
   switch (n->op) {
@@ -200,6 +200,7 @@ static pcsim_value bilinear_rest(forward *f, bilinear apply, const node *n, cons
 
 static pcsim_value derivative(forward *f, const node *n, pcsim_value v, int i) {
   if (n->kind == NODE_OP) return op_derivative(f->p, n->op, i, n->inputs, v);
+  if (n->kind == NODE_TABLE) return graph_table(f->p, n->inputs[0], n->inputs[1], true);
   const pcsim_user_op *user = &f->p->user_ops[n->index];
   if (!user->derivative)
     return graph_fault(f->p, PCSIM_ERR_ARG, "the operator '%s' has no derivative rule", user->name);
@@ -410,7 +411,7 @@ static pcsim_value compute(forward *f, pcsim_value v, int index) {
     bool done;
     const pcsim_value c = linear_op(f, &n, index, &done);
     if (done) return c;
-  } else if (n.kind != NODE_USER && !bilinear_of(&n)) {
+  } else if (n.kind != NODE_USER && n.kind != NODE_TABLE && !bilinear_of(&n)) {
     return linear(f, &n, index);
   }
   pcsim_value c = top(f, &n, v, index);

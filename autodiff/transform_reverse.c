@@ -107,7 +107,7 @@ static void give(reverse *r, pcsim_value to, cotangent c) {
 static void mark(reverse *r) {
   for (int v = 0; v < r->count; v++) {
     const node *n = &r->p->nodes[v];
-    if (n->kind == NODE_FROZEN) continue;
+    if (n->kind == NODE_FROZEN || (n->kind == NODE_TABLE && n->first)) continue;
     const int last = n->kind == NODE_SEGMENT_PICK || n->kind == NODE_SEGMENT_PUT ? 1 : n->num_inputs;
     for (int i = 0; i < last; i++) r->depends[v] = r->depends[v] || r->depends[n->inputs[i]];
   }
@@ -335,6 +335,9 @@ static void visit(reverse *r, pcsim_value v) {
     return;
   case NODE_USER:
     visit_user(r, &n, v, bar);
+    return;
+  case NODE_TABLE:
+    give(r, n.inputs[1], product(p, graph_table(p, n.inputs[0], n.inputs[1], true), bar));
     return;
   case NODE_DENSE:
   case NODE_DENSE_TRANSPOSED:

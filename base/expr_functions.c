@@ -98,6 +98,7 @@ static const struct {
     {{"dn", 1, 1, "derivative along the outward normal of a boundary", true}, NULL},
     {{"vector", 1, EXPR_MAX_ARGS, "vector of components: vector(a, b)*u", true}, NULL},
     {{"dot", 2, 2, "product of two vectors: dot(vector(a, b), grad(u))", true}, NULL},
+    {{"table", 2, 2, "table(name, x): piecewise linear through the points of a named file", true}, NULL},
 };
 enum { NUM_FUNCTIONS = sizeof functions / sizeof functions[0] };
 

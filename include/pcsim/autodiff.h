@@ -87,6 +87,12 @@ void pcsim_build_output(pcsim_program *program, const char *name, pcsim_value va
  *  (may be NULL) whether an output depends on it. Borrowed. */
 const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, bool *used);
 
+/** The piecewise linear function through points x [points] (ascending, two or more), y [points], at every
+ *  number of `a` [rows]; beyond the ends the last value goes on. The numbers are copied into the program.
+ * Derivative: the slope of the piece, at a point of the table that to its right, 0 beyond the ends. */
+pcsim_value pcsim_build_table(pcsim_program *program, int points, const double *x, const double *y,
+                              pcsim_value a);
+
 /* Maps between spaces; the index and weight arrays are given at run time by the map's name. */
 typedef int32_t pcsim_map;
 #define PCSIM_NO_MAP ((pcsim_map)-1)
@@ -138,6 +144,11 @@ pcsim_value pcsim_build_user(pcsim_program *program, int op, const pcsim_value *
 
 /* ------------------------------------------------------------------ lowering */
 
+/** A table that expressions look up by table(name, x): two numbers a line of the file, separated by a comma,
+ * a semicolon or blanks, the first ascending; '#' starts a comment, the first line may hold names. */
+typedef struct {
+  const char *name, *path;
+} pcsim_lowering_table;
 /** Names an expression may use; all different. Unknowns are differentiable by suffix: u_x, u_xx, u_x1_x1 (the
  *  order does not matter). The coordinate "t" is time; the others span the space of lap, grad, div and dn. */
 typedef struct {
@@ -149,15 +160,18 @@ typedef struct {
   const char *const *parameters;
   const double *values; /**< [num_parameters]: constants of the program; NULL: parameters of it (1 x 1, zero
                            until set through pcsim_program_parameter), to be fitted or differentiated by */
+  int num_tables;
+  const pcsim_lowering_table
+      *tables; /**< read when an expression uses them; their numbers stay in the program */
 } pcsim_lowering;
 /** Program of the expressions: input "coordinates" [num_coordinates] on space "points" (if there are any);
  * one input for each unknown and derivative that is needed ("u", "u_xx"; the letters in the order of the
  *  coordinates, so u_yx is "u_xy"), sorted by unknown, order and coordinates; "n.x", "n.y" of the outward
  * normal where dn occurs; outputs "0", "1", ... Numbers: lap(e), div(v), div(a, b), dt(e), dn(e), dot(v, w);
  * vectors: grad(e), vector(a, b), sums, multiples and where(c, v, w) of vectors. `e` is any expression:
- * products and nested derivatives are expanded by the chain rule. An expression of numbers alone gives an
- * output on no space. On failure `*which` is the text (-1: the names) and `*offset` the place in it (both may
- * be NULL). Errors: ERR_CASE. Caller destroys. */
+ * table(name, x) is a number. Products and nested derivatives are expanded by the chain rule. An expression
+ * of numbers alone gives an output on no space. On failure `*which` is the text (-1: the names) and `*offset`
+ * the place in it (both may be NULL). Errors: ERR_CASE. Caller destroys. */
 pcsim_status pcsim_lower(const char *const *texts, int n, const pcsim_lowering *names,
                          pcsim_program **program, int *which, size_t *offset) PCSIM_NODISCARD;
 /** Which derivative an input of a lowered program is: unknown and order by each coordinate, `orders`

@@ -237,6 +237,9 @@ static void test_every_kind(void **unused) {
     pcsim_value value;
   } outputs[] = {
       {"input", x},
+      {"table", pcsim_build_table(p, 3, (const double[]){-0.5, 0, 0.25}, (const double[]){2, 1, 4}, x)},
+      {"table of one", pcsim_build_table(p, 2, (const double[]){-2, 2}, (const double[]){2, 1}, one)},
+      {"table on none", pcsim_build_table(p, 2, (const double[]){-2, 2}, (const double[]){2, 1}, u)},
       {"rows of the input", pcsim_build_slice(p, x, 1, 3)},
       {"none", u},
       {"dense", h},

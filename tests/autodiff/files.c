@@ -42,6 +42,9 @@ static pcsim_program *all_kinds(void) {
   pcsim_value put = graph_segment_put(p, gradient, least, y, false);
   pcsim_value sum = pcsim_build_sum(p, part), mean = pcsim_build_mean(p, pcsim_build_row_sum(p, x));
   pcsim_value spread = graph_broadcast(p, free, cells, 4);
+  pcsim_value table = pcsim_build_table(p, 3, (const double[]){-1, 0, 2}, (const double[]){3, 1, 4}, hidden);
+  pcsim_build_output(p, "i", table);
+  pcsim_build_output(p, "j", graph_table(p, graph_node(p, table)->inputs[0], x, true));
   pcsim_build_output(p, "a", pcsim_build_frozen(p, at_cells));
   pcsim_build_output(p, "b", flux);
   pcsim_build_output(p, "c", pcsim_build_binary(p, PCSIM_OP_SUB, most, pick));
@@ -252,8 +255,8 @@ static void test_inconsistent(void **state) {
   expect_wrong(PART_MAPS, 2, -3, "map 0: map 'owner': -3 weights an entry");
   expect_wrong(PART_MAPS, 5, 2000000000, "rows");
   expect_wrong(PART_MAPS, 5, 0, "'gradient' is an index map");
-  expect_wrong(PART_OUTPUTS, 0, 4000, "the output 'a' is value 4000, which is not there");
-  expect_wrong(PART_OUTPUT_NAMES, 2, 'a', "output 1: the output 'a' is there already");
+  expect_wrong(PART_OUTPUTS, 0, 4000, "the output 'i' is value 4000, which is not there");
+  expect_wrong(PART_OUTPUT_NAMES, 2, 'i', "output 1: the output 'i' is there already");
   pcsim_error_clear();
 }
 

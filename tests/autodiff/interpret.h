@@ -174,6 +174,9 @@ static inline double interpret_moved(interpreter *it, const node *n, int64_t i, 
     return sum;
   case NODE_TRANSPOSE:
     return interpret_at(it, a, 0, c, r);
+  case NODE_TABLE:
+    return table_value(it->values[a], it->p->nodes[a].rows / 2, n->first,
+                       interpret_at(it, n->inputs[1], i, r, 0));
   default:
     return interpret_at(it, a, i, r, c);
   }

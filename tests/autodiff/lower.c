@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lowering: values against closed forms of exponentials, whose every derivative is known; the inputs that are
  * asked for; places and words of every fault. */
-#include "pcsim_test.h"
-
-#include "autodiff/graph.h"
+#include "interpret.h"
 
 static const char *const coordinates[] = {"x", "y", "t"};
 static const char *const unknowns[] = {"u", "v"};
 static const char *const parameters[] = {"k", "nu"};
 static const double values[] = {1.7, 0.03};
-static const pcsim_lowering plain = {3, coordinates, 2, unknowns, 2, parameters, values};
+static const pcsim_lowering line_without_tables = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
+static const pcsim_lowering plain = {3, coordinates, 2, unknowns, 2, parameters, values, 0, NULL};
 
 static const double point[] = {0.3, -0.4, 0.7}, normal[] = {0.6, 0.8, 0};
 /* u = exp(a.x), v = exp(b.x). */
@@ -255,19 +254,19 @@ static void test_several(void **state) {
 static void test_other_names(void **state) {
   (void)state;
   static const char *const numbered[] = {"x1", "x2", "t"};
-  const pcsim_lowering long_names = {3, numbered, 1, unknowns, 0, NULL, NULL};
+  const pcsim_lowering long_names = {3, numbered, 1, unknowns, 0, NULL, NULL, 0, NULL};
   expect_lowered(&long_names, "u_x1_x1 + u_x2_x1", u_of(2, 0, 0) + u_of(1, 1, 0), "u_x1_x1 u_x1_x2");
   expect_lowered(&long_names, "lap(u) + dt(u)", u_of(2, 0, 0) + u_of(0, 2, 0) + u_of(0, 0, 1),
                  "u_t u_x1_x1 u_x2_x2");
   expect_lowered(&long_names, "u_tt", u_of(0, 0, 2), "u_t_t");
-  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL};
+  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
   const double u = exp(0.27), a = 0.9, x = point[0];
   expect_lowered(&line, "lap(u) + x", a * a * u + x, "u_xx");
   expect_lowered(&line, "div(u) + div(x*grad(u))", a * u + a * u + x * a * a * u, NULL);
   expect_lowered(&line, "dot(u, grad(u))", u * a * u, NULL);
-  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL};
+  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL};
   expect_lowered(&nothing, "u^2", 1, "u");
-  const pcsim_lowering fitted = {3, coordinates, 1, unknowns, 2, parameters, NULL};
+  const pcsim_lowering fitted = {3, coordinates, 1, unknowns, 2, parameters, NULL, 0, NULL};
   const char *const text = "k*u - nu*u_x";
   pcsim_program *program;
   int rows = 0, columns = 0;
@@ -305,10 +304,10 @@ static void expect_fault(const pcsim_lowering *names, const char *text, int text
 
 static void test_faults(void **state) {
   (void)state;
-  const pcsim_lowering steady = {2, coordinates, 1, unknowns, 0, NULL, NULL};
-  const pcsim_lowering time_only = {1, coordinates + 2, 1, unknowns, 0, NULL, NULL};
-  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL};
-  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL};
+  const pcsim_lowering steady = {2, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering time_only = {1, coordinates + 2, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL};
   expect_fault(&plain, "u_t + w", 1, 6, "unknown name 'w' (known: x, y, t, u, v, k, nu)");
   expect_fault(&plain, "u_t + nuu*u", 1, 6,
                "unknown name 'nuu'; did you mean 'nu'? (known: x, y, t, u, v, k, nu)");
@@ -358,10 +357,10 @@ static void test_faults(void **state) {
                "this needs a derivative of 'u_xxxxxxxxxxxxxxxx' of order above 16; expected at most that");
   static const char *const twice[] = {"u", "u"}, *const clash[] = {"x"}, *const reserved[] = {"coordinates"},
                            *const wrong[] = {"u_x"};
-  const pcsim_lowering two = {0, NULL, 2, twice, 0, NULL, NULL},
-                       both = {3, coordinates, 1, clash, 0, NULL, NULL},
-                       taken = {0, NULL, 1, reserved, 0, NULL, NULL},
-                       bad = {0, NULL, 1, wrong, 0, NULL, NULL};
+  const pcsim_lowering two = {0, NULL, 2, twice, 0, NULL, NULL, 0, NULL},
+                       both = {3, coordinates, 1, clash, 0, NULL, NULL, 0, NULL},
+                       taken = {0, NULL, 1, reserved, 0, NULL, NULL, 0, NULL},
+                       bad = {0, NULL, 1, wrong, 0, NULL, NULL, 0, NULL};
   expect_fault(&two, "1", -1, 0, "the unknown 'u' is named twice");
   expect_fault(&both, "1", -1, 0, "'x' is a coordinate and an unknown; expected different names");
   expect_fault(&taken, "1", -1, 0,
@@ -400,11 +399,124 @@ static void test_bounds(void **state) {
   pcsim_error_clear();
 }
 
+/* ------------------------------------------------------------------- tables */
+
+static void write_file(const char *path, const char *text) {
+  assert_ok(pcsim_file_write(path, text, strlen(text)));
+}
+
+/** Values and slopes at, between and beyond the points; the program keeps the numbers when the file is gone.
+ */
+static void test_tables(void **state) {
+  (void)state;
+  const pcsim_lowering_table tables[] = {{"inflow", "lower-table-1.csv"}, {"k", "lower-table-2.csv"}};
+  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 2, tables};
+  const char *const texts[] = {"table(inflow, x)", "div(table(inflow, x^2))", "div(table(k, u)*grad(u))",
+                               "div(div(table(inflow, x^2)))"};
+  static const double x[6] = {-3, -1, 0, 0.5, 2, 7}, expected[6] = {4, 4, 1, 1.5, 3, 3};
+  pcsim_program *p, *q;
+  write_file(tables[0].path, "# one\nx, \"u\"\n-1, 4 # a point\n\n0;1\r\n 2\t3e0 \n");
+  write_file(tables[1].path, "0 1\n1 3");
+  assert_ok(pcsim_lower(texts, 4, &names, &p, NULL, NULL));
+  remove(tables[0].path);
+  remove(tables[1].path);
+  assert_ok(pcsim_program_save(p, "lower-table.h5"));
+  assert_ok(pcsim_program_load("lower-table.h5", &q));
+  remove("lower-table.h5");
+  const double u = 0.25, u_x = 3, u_xx = 5;
+  interpreter it;
+  interpret_begin(&it, q);
+  interpret_points(&it, "points", 1);
+  interpret_bind(&it, "u", &u);
+  interpret_bind(&it, "u_x", &u_x);
+  interpret_bind(&it, "u_xx", &u_xx);
+  for (int i = 0; i < 6; i++) {
+    interpret_bind(&it, "coordinates", &x[i]);
+    interpret_run(&it);
+    assert_close(interpret_output(&it, "0")[0], expected[i], 1e-15);
+    /* Of the function of x^2: slope 1 from 0 to 2, 0 beyond. */
+    const double slope = x[i] * x[i] < 2 ? 1 : 0;
+    assert_close(interpret_output(&it, "1")[0], slope * 2 * x[i], 1e-15);
+    assert_close(interpret_output(&it, "2")[0], 1.5 * u_xx + 2 * u_x * u_x, 1e-14);
+    assert_close(interpret_output(&it, "3")[0], slope * 2, 1e-15);
+  }
+  interpret_end(&it);
+  /* Forward and reverse. */
+  const char *const wrt = "coordinates";
+  const double one = 1;
+  for (int reverse = 0; reverse < 2; reverse++) {
+    pcsim_program *d;
+    if (reverse) assert_ok(pcsim_transform_vjp(q, &wrt, 1, &d));
+    else assert_ok(pcsim_transform_jet(q, wrt, 2, 1, &d));
+    if (!reverse) assert_ok(pcsim_program_keep(d, (const char *[]){"0_0_1", "0_0_2"}, 2));
+    interpret_begin(&it, d);
+    interpret_points(&it, "points", 1);
+    interpret_bind(&it, "u", &u);
+    interpret_bind(&it, "u_x", &u_x);
+    interpret_bind(&it, "u_xx", &u_xx);
+    if (!reverse) interpret_bind(&it, "v_0", &one);
+    const double seeds[] = {1, 0, 0, 0};
+    for (int i = 0; reverse && i < 4; i++) {
+      char name[] = {'b', '_', (char)('0' + i), 0};
+      interpret_bind(&it, name, &seeds[i]);
+    }
+    for (int i = 0; i < 6; i++) {
+      const double slope = x[i] < -1 || x[i] >= 2 ? 0 : x[i] < 0 ? -3 : 1;
+      interpret_bind(&it, "coordinates", &x[i]);
+      interpret_run(&it);
+      assert_close(interpret_output(&it, reverse ? "b_coordinates" : "0_0_1")[0], slope, 1e-15);
+      if (!reverse) assert_close(interpret_output(&it, "0_0_2")[0], 0, 0);
+    }
+    interpret_end(&it);
+    pcsim_program_destroy(&d);
+  }
+  pcsim_program_destroy(&q);
+  pcsim_program_destroy(&p);
+}
+
+static void test_table_faults(void **state) {
+  (void)state;
+  const pcsim_lowering_table tables[] = {{"inflow", "lower-table-3.csv"}};
+  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 1, tables};
+  static const struct {
+    const char *content, *words;
+  } files[] = {
+      {"0 1\n1 x\n", "lower-table-3.csv:2: '1 x' is no point of a table; expected two numbers"},
+      {"0 1\n1 2 3\n", "lower-table-3.csv:2: '1 2 3' is no point of a table; expected two numbers"},
+      {"0 1\n1\n", "lower-table-3.csv:2: '1' is no point of a table; expected two numbers"},
+      {"0 1\n1 inf\n", "lower-table-3.csv:2: '1 inf' is no point of a table; expected two numbers"},
+      {"x y\n0 1\n2 5\n2 6\n",
+       "lower-table-3.csv:4: 2 comes after 2; expected ascending numbers in the first column"},
+      {"x y\nu v\n", "lower-table-3.csv:2: 'u v' is no point of a table; expected two numbers"},
+      {"x,y\n0,1\n", "lower-table-3.csv has 1 point; expected a table of two or more"},
+      {"", "lower-table-3.csv has 0 points; expected a table of two or more"},
+  };
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    write_file(tables[0].path, files[i].content);
+    expect_fault(&names, "u + table(inflow, x)", 1, 10, files[i].words);
+  }
+  remove(tables[0].path);
+  pcsim_program *p;
+  size_t offset;
+  const char *const text = "u + table(inflow, x)";
+  assert_status(pcsim_lower(&text, 1, &names, &p, NULL, &offset), PCSIM_ERR_CASE);
+  assert_non_null(strstr(pcsim_error_message(), "lower-table-3.csv"));
+  assert_int_equal(offset, 10);
+  expect_fault(&names, "table(inflo, x)", 1, 6,
+               "unknown table 'inflo'; did you mean 'inflow'? (known: inflow)");
+  expect_fault(&line_without_tables, "table(inflow, x)", 1, 6, "unknown table 'inflow' (known: none)");
+  expect_fault(&names, "table(2*inflow, x)", 1, 6, "'table' needs the name of a table first");
+  expect_fault(&names, "table(inflow, grad(u)/0 + y)", 1, 26, "unknown name 'y' (known: x, u)");
+  pcsim_error_clear();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_suffixes), cmocka_unit_test(test_operators),   cmocka_unit_test(test_functions),
-      cmocka_unit_test(test_several),  cmocka_unit_test(test_other_names), cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_suffixes),     cmocka_unit_test(test_operators),
+      cmocka_unit_test(test_functions),    cmocka_unit_test(test_several),
+      cmocka_unit_test(test_other_names),  cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_bounds),       cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_table_faults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }

@@ -43,6 +43,7 @@ static void build_kinds(pcsim_program *p) {
   pcsim_build_output(p, "e", pcsim_build_mean(p, pcsim_build_row_sum(p, part)));
   pcsim_build_output(p, "f", turned);
   pcsim_build_output(p, "g", most);
+  pcsim_build_output(p, "h", pcsim_build_table(p, 2, (const double[]){0, 1}, (const double[]){2, 5}, x));
 }
 
 static void build_operators(pcsim_program *p) {
