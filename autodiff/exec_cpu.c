@@ -50,7 +50,7 @@ typedef struct {
   /* The symmetric product that runs. */
   char *columns; /**< [rows][stride] of a few hundred points */
   size_t columns_room;
-  int64_t stride;
+  int64_t stride, piece; /**< points whose products are summed at a time */
   double *product;
   int chunks;
   atomic_int next;
@@ -384,8 +384,7 @@ static void run_step(const pass *t, const instruction *step) {
 
 /* ------------------------------------------------------------------- one pass */
 
-static pass begin_pass(const cpu *c, desk *d) {
-  const int tile = c->x->plan.tile;
+static pass begin_pass(const cpu *c, desk *d, int tile) {
   return (pass){.c = c, .x = c->x, .d = d, .tile = tile, .row_bytes = (size_t)tile * real_size(c->x)};
 }
 
@@ -401,7 +400,7 @@ static void run_chunk(cpu *c, int chunk, desk *d) {
   const stage *s = c->s;
   double *sums = s->accumulators ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
   for (int i = 0; sums && i < s->accumulators; i++) sums[i] = 0;
-  pass t = begin_pass(c, d);
+  pass t = begin_pass(c, d, c->x->plan.tile);
   t.sums = sums;
   t.fault = c->check ? &c->faults[chunk] : NULL;
   int64_t end = (chunk + 1) * c->chunk_tiles;
@@ -540,7 +539,7 @@ static void fill_rows(const jacobian_rows *j, char *block, size_t row_bytes) {
 static void visit_part(cpu *c, int part, int thread) {
   const jacobian_rows *j = c->jacobian;
   desk *d = &c->desks[thread];
-  pass t = begin_pass(c, d);
+  pass t = begin_pass(c, d, j->tile);
   t.block = d->block;
   int64_t end = (part + 1) * c->chunk_tiles;
   if (end > c->tiles) end = c->tiles;
@@ -597,7 +596,7 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
 /** Tiles of the columns that all threads make together. */
 static void make_columns(void *context, int thread) {
   cpu *c = context;
-  pass t = begin_pass(c, &c->desks[thread]);
+  pass t = begin_pass(c, &c->desks[thread], c->x->plan.tile);
   t.block = c->columns;
   t.block_first = c->begin;
   t.stride = c->stride;
@@ -606,36 +605,34 @@ static void make_columns(void *context, int thread) {
     run_tile(&t, c->begin + (int64_t)i * t.tile, c->points);
 }
 
-/** Rows of the product by groups, the longest first; each number is made by one thread, the points in pieces
- *  whose rows fit the caches. */
+/** Rows of the product by groups, the longest first; each number is made by one thread. The rows of a group
+ *  stay in the second cache while all rows before them pass. */
 static void add_product(void *context, int thread) {
-  enum { GROUP = 48, PIECE_BYTES = 288 * sizeof(double) };
+  enum { GROUP = 96 };
   cpu *c = context;
   (void)thread;
-  const int64_t rows = c->jacobian->rows, piece = PIECE_BYTES / (int64_t)real_size(c->x);
+  const int64_t rows = c->jacobian->rows;
   const int groups = (int)((rows + GROUP - 1) / GROUP);
   int i;
   while ((i = atomic_fetch_add(&c->next, 1)) < groups) {
     const int64_t first = (int64_t)(groups - 1 - i) * GROUP;
     const int64_t end = first + GROUP < rows ? first + GROUP : rows;
-    for (int64_t at = 0; at < c->stride; at += piece)
-      c->x->kernels->gram(first, end, c->stride - at < piece ? c->stride - at : piece,
+    for (int64_t at = 0; at < c->stride; at += c->piece)
+      c->x->kernels->gram(first, end, c->stride - at < c->piece ? c->stride - at : c->piece,
                           c->columns + (size_t)at * real_size(c->x), c->stride, c->product, rows);
   }
 }
 
-/** Points whose columns are made at a time: few rows of the product are read and written once for many. */
-static int64_t columns_at_a_time(const pcsim_executor *x, int64_t rows) {
-  enum { LEAST_BYTES = 288 * sizeof(double), MEMORY = 4 << 20 };
-  const int64_t tile = x->plan.tile, size = (int64_t)real_size(x);
-  const int64_t least = (LEAST_BYTES / size + tile - 1) / tile * tile, room = MEMORY / size / rows;
-  return room > least ? room / least * least : least;
-}
+/** A row of a piece: long, since each product of two rows ends with a sum over the lanes and far memory. */
+enum { PIECE_BYTES = 576 * sizeof(double), COLUMNS_BYTES = 4 << 20 };
 
 static pcsim_status cpu_product(pcsim_executor *x, const jacobian_rows *rows, double *product) {
   cpu *c = x->device_data;
   const stage *s = &x->plan.stages[rows->stage];
-  const int64_t most = columns_at_a_time(x, rows->rows), tile = x->plan.tile;
+  const int64_t tile = x->plan.tile, size = (int64_t)real_size(x);
+  c->piece = (PIECE_BYTES / size + tile - 1) / tile * tile;
+  const int64_t pieces = COLUMNS_BYTES / (rows->rows * c->piece * size);
+  const int64_t most = (pieces > 1 ? pieces : 1) * c->piece;
   PCSIM_TRY(grow(&c->columns, &c->columns_room, (size_t)rows->rows * (size_t)most * real_size(x)));
   PCSIM_TRY(begin_jacobian(x, rows));
   c->product = product;

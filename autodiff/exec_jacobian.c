@@ -82,17 +82,17 @@ static pcsim_status find_rows(pcsim_executor *x, const pcsim_jacobian *j, jacobi
   return PCSIM_OK;
 }
 
-static int64_t whole_tiles(const pcsim_executor *x, int64_t points) {
-  const int64_t tile = x->plan.tile, tiles = (points + tile - 1) / tile;
-  return (tiles ? tiles : 1) * tile;
-}
-
-/** Columns that are made and consumed together. */
-static int64_t choose_block(const pcsim_executor *x, int64_t rows) {
-  enum { NEAR_BYTES = 512 * 1024 }; /* half of a usual second cache */
-  const int64_t column = rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
-  const int64_t points = NEAR_BYTES / column / x->plan.tile * x->plan.tile;
-  return points > x->plan.tile ? points : x->plan.tile;
+/** Tile and columns that are made and consumed together: a tile writes all its rows, which the third cache
+ *  has to take; several tiles where the second takes them. */
+static void choose_block(const pcsim_executor *x, int64_t wanted, jacobian_rows *rows) {
+  enum { TILE_BYTES = 3 << 20, BLOCK_BYTES = 512 * 1024 };
+  const int unit = x->plan.lanes > 8 ? x->plan.lanes : 8;
+  const int64_t column = rows->rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
+  rows->tile = x->plan.tile;
+  while (rows->tile > unit && rows->tile * column > TILE_BYTES) rows->tile -= unit;
+  const int64_t tiles =
+      ((wanted ? wanted : BLOCK_BYTES / column) + (wanted ? rows->tile - 1 : 0)) / rows->tile;
+  rows->block = (tiles ? tiles : 1) * rows->tile;
 }
 
 pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
@@ -102,7 +102,7 @@ pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacob
   PCSIM_TRY(exec_prepare(x));
   PCSIM_TRY(find_rows(x, jacobian, &rows));
   PCSIM_CHECK(jacobian->block >= 0, PCSIM_ERR_ARG, "blocks of %lld points", (long long)jacobian->block);
-  rows.block = jacobian->block ? whole_tiles(x, jacobian->block) : choose_block(x, rows.rows);
+  choose_block(x, jacobian->block, &rows);
   return x->device->jacobian(x, &rows, visitor, context);
 }
 

@@ -376,6 +376,8 @@ static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int co
   size_t row[OUTER_ROWS], column[4];
   for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1));
   for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
+  /* The sums are far away and needed late. */
+  for (int r = 0; r < rows; r++) __builtin_prefetch(sum + r * stride, 1);
   EACH_OUTER(OUTER_DECLARE)
   for (int i = 0; i < count; i++) {
     EACH_OUTER(OUTER_ROW)

@@ -315,9 +315,9 @@ enum { PCSIM_JACOBIAN_PARTS = 32 };
 pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
                                      pcsim_jacobian_visitor *visitor, void *context) PCSIM_NODISCARD;
 /** Lower triangle of c [rows][rows] += J^T J, rows being the numbers of all outputs together; what is above
- *  the diagonal stays as it is. In single precision products are summed in single over a few hundred points,
- *  then in double. The result does not depend on the number of threads. `jacobian->block` has no effect.
- * Holds a few hundred columns of J at a time. Errors: ERR_ARG, ERR_MEMORY. */
+ *  the diagonal stays as it is. In single precision products are summed in single over about a thousand
+ *  points, then in double. The result does not depend on the number of threads. `jacobian->block` has no
+ *  effect. Holds some 600 columns of J at a time (1200 in single precision). Errors: ERR_ARG, ERR_MEMORY. */
 pcsim_status pcsim_executor_jacobian_product(pcsim_executor *executor, const pcsim_jacobian *jacobian,
                                              double *c) PCSIM_NODISCARD;
 

@@ -601,6 +601,46 @@ static void test_long_product(void **unused) {
   pcsim_program_destroy(&p);
 }
 
+/** So many rows that a visit takes smaller tiles than a run. */
+typedef struct {
+  const double *data; /**< [points][rows] */
+  atomic_int faults, points;
+} wide;
+static void compare_wide(void *context, const pcsim_jacobian_block *b) {
+  wide *w = context;
+  w->points += (int)b->n;
+  for (int64_t r = 0; r < b->rows; r++)
+    for (int64_t i = 0; i < b->n; i++) {
+      const double value = w->data[(b->first + i) * b->rows + r];
+      w->faults += b->numbers ? b->numbers[r * b->stride + i] != value
+                              : b->numbers_single[r * b->stride + i] != (float)value;
+    }
+}
+
+static void test_wide_jacobian(void **unused) {
+  (void)unused;
+  enum { POINTS = 107, ROWS = 40000 };
+  pcsim_space space;
+  pcsim_program *p = new_program(&space);
+  pcsim_build_output(p, "sum", pcsim_build_sum(p, pcsim_build_input(p, "a", space, ROWS)));
+  double *data = malloc(sizeof *data * POINTS * ROWS);
+  for (int i = 0; i < POINTS * ROWS; i++) data[i] = draw();
+  const char *const outputs[] = {"sum"};
+  for (int single = 0; single < 2; single++) {
+    wide w = {.data = data};
+    pcsim_executor *x = NULL;
+    assert_ok(pcsim_executor_create(p, &(pcsim_executor_options){.threads = 2, .single = single}, &x));
+    assert_ok(pcsim_executor_points(x, "points", POINTS));
+    assert_ok(pcsim_executor_bind(x, "a", data));
+    assert_ok(pcsim_executor_jacobian(x, &(pcsim_jacobian){outputs, 1, 0, 0, 0}, compare_wide, &w));
+    assert_int_equal(w.faults, 0);
+    assert_int_equal(w.points, POINTS);
+    pcsim_executor_destroy(&x);
+  }
+  free(data);
+  pcsim_program_destroy(&p);
+}
+
 typedef struct {
   double *numbers; /**< [rows][points] */
   int64_t points;
@@ -825,11 +865,12 @@ static int run_all(void) {
       cmocka_unit_test(test_bindings),
       cmocka_unit_test(test_not_finite),
       cmocka_unit_test(test_jacobian),
-      cmocka_unit_test(test_long_product),
       cmocka_unit_test(test_jacobian_special),
       cmocka_unit_test(test_jacobian_independent),
       cmocka_unit_test(test_chains),
       cmocka_unit_test(test_gradient),
+      cmocka_unit_test(test_long_product),
+      cmocka_unit_test(test_wide_jacobian),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
