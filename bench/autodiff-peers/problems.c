@@ -104,7 +104,7 @@ static pcsim_status rename_output(pcsim_program **program, const char *name, con
 /** Program of one expression of inputs at points, each of one row: output "0". */
 static pcsim_status equation(const char *text, pcsim_program **out) {
   static const char *const unknowns[] = {"u", "l", "p0", "p1", "p2", "f"};
-  return pcsim_lower(&text, 1, &(pcsim_lowering){0, NULL, 6, unknowns, 0, NULL, NULL}, out, NULL, NULL);
+  return pcsim_lower(&text, 1, &(pcsim_lowering){.num_unknowns = 6, .unknowns = unknowns}, out, NULL, NULL);
 }
 
 /** *outer with what `inner` gives, which is destroyed. */
