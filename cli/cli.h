@@ -126,6 +126,7 @@ typedef struct {
   char *notes;   /**< what the mesh reader changed; rank 0, else "" */
   pcsim_mesh_quality quality;
   pcsim_flow_problem *problem;
+  pcsim_transport_problem *transport; /**< of typed equations; then there is no `problem` */
   pcsim_monitors *monitors;
   pcsim_references *references;
   pcsim_flow_solver *solver;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file cmd_explain.c  pcsim explain EXPR: what an expression becomes, before and after the compiler, with
- * counts. */
+/** @file cmd_explain.c  pcsim explain EXPR or CASE: what expressions and typed equations become, before and
+ * after the compiler, with counts. */
 #include "cli.h"
 
 #include <string.h>
@@ -76,6 +76,54 @@ done:
   return status;
 }
 
+/* --------------------------------------------------------------- of a case */
+
+static const char *const kinds[] = {
+    [PCSIM_TRANSPORT_VALUE] = "value", [PCSIM_TRANSPORT_FLUX] = "flux", [PCSIM_TRANSPORT_FREE] = "free"};
+
+static pcsim_status print_case(const pcsim_transport_view *view) {
+  for (int i = 0; i < view->num_unknowns; i++) {
+    const char *const *written = view->written + 3 * (size_t)i;
+    printf("equation of %s\n  under dt:   %s\n  under div:  %s\n  the rest:   %s\n", view->unknown[i],
+           *written[0] ? written[0] : "nothing", *written[1] ? written[1] : "nothing",
+           *written[2] ? written[2] : "nothing");
+  }
+  printf("\nterms: rows of accumulation, flux, source\n");
+  PCSIM_TRY(print_both(view->lowered, view->terms));
+  for (int k = 0; k < view->num_conditions; k++) {
+    const pcsim_transport_condition *condition = &view->condition[k];
+    printf("\nboundary %s:", condition->name);
+    for (int i = 0; i < view->num_unknowns; i++)
+      printf(" %s %s%s", view->unknown[i], kinds[condition->kind[i]],
+             i + 1 < view->num_unknowns ? "," : "\n");
+    PCSIM_TRY(print_both(condition->lowered, condition->program));
+  }
+  return PCSIM_OK;
+}
+
+/** The mesh is made in a temporary folder: it decides how many components a vector has. */
+static pcsim_status explain_case(cli_session *s, const char *path) {
+  char *folder = NULL, raw[4200] = "";
+  cli *c = s->c;
+  PCSIM_TRY(cli_session_read(c, path, NULL, s));
+  PCSIM_CHECK(pcsim_transport_given(s->tree), PCSIM_ERR_CASE,
+              "pcsim explain: %s has no typed equations (physics: {unknowns: ..., equations: ...})", path);
+  pcsim_status status = c->rank == 0 ? cli_temporary_make(&folder) : PCSIM_OK;
+  PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
+  if (folder) snprintf(raw, sizeof raw, "%s/mesh.raw", folder);
+  PCSIM_GOTO(cli_session_mesh(s, 1, raw, false, NULL), status, done);
+  PCSIM_GOTO(cli_session_problem(s), status, done);
+  if (c->rank == 0) status = print_case(pcsim_transport_problem_get(s->transport));
+done:
+  cli_temporary_remove(&folder);
+  return status;
+}
+
+static bool is_case(const char *text) {
+  size_t n = strlen(text);
+  return (n > 5 && !strcmp(text + n - 5, ".yaml")) || (n > 4 && !strcmp(text + n - 4, ".yml"));
+}
+
 pcsim_status cmd_explain(cli *c, int argc, char **argv) {
   const char *unknowns = "u,v,w,p,T", *coordinates = "x,y,z,t", *parameters = "", *texts[MAX_NAMES];
   int n;
@@ -84,6 +132,12 @@ pcsim_status cmd_explain(cli *c, int argc, char **argv) {
                                 {"--parameters", NULL, CLI_TEXT, &parameters}};
   PCSIM_TRY(cli_options_read("explain", argc, argv, options, sizeof options / sizeof *options, "EXPR", 1,
                              MAX_NAMES, texts, &n));
+  if (n == 1 && is_case(texts[0])) {
+    cli_session session = {.c = c};
+    pcsim_status ended = explain_case(&session, texts[0]);
+    cli_session_close(&session);
+    return ended;
+  }
   name_list lists[3] = {{0}, {0}, {0}};
   pcsim_status status;
   PCSIM_GOTO(split("--coordinates", coordinates, &lists[0]), status, done);

@@ -40,6 +40,9 @@ static void list_models(void) {
     printf("%s\n  %s\n", models[i].name, models[i].help);
     print_keys("    ", models[i].keys, models[i].num_keys);
   }
+  const pcsim_key *keys = pcsim_transport_keys(&n);
+  printf("no model\n  typed equations: conservation laws for unknowns of one's own\n");
+  print_keys("    ", keys, n);
 }
 
 static void list_conditions(void) {

@@ -13,7 +13,7 @@ static const cli_command table[] = {
     {"list", cmd_list, "[TABLE]", "what can be named in a case"},
     {"mesh", cmd_mesh, "CASE [-o DIR] [--msh FILE] [--set path=value]...",
      "only the mesh: its quality and a picture of it"},
-    {"explain", cmd_explain, "EXPR... [--unknowns u,v] [--coordinates x,y,t] [--parameters nu] [-- -EXPR]",
+    {"explain", cmd_explain, "CASE | EXPR... [--unknowns u,v] [--coordinates x,y,t] [--parameters nu] [-- -EXPR]",
      "what equations become: the program before and after it is simplified, with counts"},
     {"sample", cmd_sample, "DIR --at FILE.csv [-o FILE.csv]", "fields of a run at points"},
     {"compare", cmd_compare, "DIR REFERENCE.yaml", "a run against reference values or curves"},

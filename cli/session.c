@@ -126,7 +126,8 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
    */
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_mesh_spec_read(s->tree, &s->spec));
-  pcsim_flow_problem_check(s->tree);
+  if (pcsim_transport_given(s->tree)) pcsim_transport_problem_check(s->tree);
+  else pcsim_flow_problem_check(s->tree);
   s->options = pcsim_flow_options_default();
   pcsim_flow_options_read(s->tree, &s->options);
   read_output(s->tree, &s->output);
@@ -277,8 +278,10 @@ static pcsim_status announce_study(cli_session *s) {
 }
 
 pcsim_status cli_session_problem(cli_session *s) {
-  pcsim_status status = pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
-  if (status == PCSIM_OK) status = pcsim_monitors_read(s->tree, s->mesh, &s->monitors);
+  bool typed = pcsim_transport_given(s->tree);
+  pcsim_status status = typed ? pcsim_transport_problem_read(s->tree, s->mesh, &s->transport)
+                              : pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
+  if (status == PCSIM_OK && !typed) status = pcsim_monitors_read(s->tree, s->mesh, &s->monitors);
   if (status == PCSIM_OK && s->monitors) status = announce_study(s);
   if (status == PCSIM_OK && s->monitors) status = pcsim_references_read(s->tree, s->monitors, &s->references);
   /* Problems in the tree outrank the status that came with them: they hold every place. */
@@ -293,6 +296,7 @@ void cli_session_drop_mesh(cli_session *s) {
   pcsim_references_destroy(&s->references);
   pcsim_monitors_destroy(&s->monitors);
   pcsim_flow_problem_destroy(&s->problem);
+  pcsim_transport_problem_destroy(&s->transport);
   pcsim_mesh_destroy(&s->mesh);
   pcsim_free(&s->notes);
   s->hash[0] = '\0';

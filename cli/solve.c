@@ -257,6 +257,11 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   m.checkpoint_path = checkpoint;
   PCSIM_GOTO(cli_session_mesh(s, part->factor, raw, part->resume, NULL), status, done);
   PCSIM_GOTO(cli_session_problem(s), status, done);
+  if (s->transport) {
+    pcsim_tree_problem(s->tree, pcsim_node_get(pcsim_tree_root(s->tree), "physics"),
+                       "typed equations are checked and explained, but not solved yet");
+    PCSIM_GOTO(pcsim_tree_status(s->tree), status, done);
+  }
   pcsim_free(&s->full_text); /* of a coarser mesh before */
   status = s->c->rank == 0 ? cli_session_text(s, &s->full_text) : PCSIM_OK;
   if (s->c->rank == 0 && status == PCSIM_OK)

@@ -18,7 +18,7 @@ struct pcsim_transport_problem {
   int32_t *material; /* the same */
   double *start;     /* [num_cells][m] */
   int32_t *patch_of; /* [num_conditions] a patch with faces that it has, for messages; -1 none */
-  pcsim_program *terms, *initial;
+  pcsim_program *terms, *lowered, *initial;
   pcsim_transport_condition *condition;
   pcsim_transport_source *source;
   const char *field[1];
@@ -146,7 +146,7 @@ static void put_component(typed_text *t, const typed_text *flux, int dim, int ax
 }
 
 /* Accumulation, flux by components, source: the texts of the equations row by row. */
-static pcsim_status make_terms(const typed_case *c, pcsim_program **program) {
+static pcsim_status make_terms(const typed_case *c, pcsim_program **program, pcsim_program **lowered) {
   int m = c->names.num_unknowns, dim = c->names.dim, n = (dim + 2) * m;
   const typed_text **texts = NULL;
   const pcsim_node **node = NULL;
@@ -165,9 +165,9 @@ static pcsim_status make_terms(const typed_case *c, pcsim_program **program) {
     }
     for (int k = 0; k < dim + 2; ++k) node[k * m + i] = e->node;
   }
-  status =
-      typed_program_make(&c->names, texts, node,
-                         (typed_output[]){{"accumulation", m}, {"flux", dim * m}, {"source", m}}, 3, program);
+  status = typed_program_make(&c->names, texts, node,
+                              (typed_output[]){{"accumulation", m}, {"flux", dim * m}, {"source", m}}, 3,
+                              program, lowered);
 done:
   for (int i = 0; component && i < dim * m; ++i) typed_text_free(&component[i]);
   pcsim_free(&component);
@@ -187,7 +187,8 @@ static pcsim_status make_initial(const typed_case *c, pcsim_program **program) {
     if (c->initial[i]) typed_text_tree(&text[i], &c->names, pcsim_expr_root(c->initial[i]), LEVEL_ANY);
     texts[i] = &text[i];
   }
-  status = typed_program_make(&c->names, texts, c->initial_text, (typed_output[]){{"start", m}}, 1, program);
+  status =
+      typed_program_make(&c->names, texts, c->initial_text, (typed_output[]){{"start", m}}, 1, program, NULL);
 done:
   for (int i = 0; text && i < m; ++i) typed_text_free(&text[i]);
   pcsim_free(&text);
@@ -204,7 +205,7 @@ static pcsim_status make_conditions(const typed_case *c, pcsim_transport_problem
   for (int k = 0; k < c->conditions.num; ++k) {
     const typed_condition *given = &c->conditions.condition[k];
     pcsim_transport_condition *made = &p->condition[k];
-    pcsim_program *program = NULL;
+    pcsim_program *program = NULL, *lowered = NULL;
     char *name = NULL;
     uint8_t *kind = NULL;
     PCSIM_TRY(pcsim_strdup(given->name, &name));
@@ -212,8 +213,9 @@ static pcsim_status make_conditions(const typed_case *c, pcsim_transport_problem
     PCSIM_TRY(pcsim_alloc(m, sizeof *kind, &kind));
     memcpy(kind, given->kind, m);
     made->kind = kind;
-    PCSIM_TRY(typed_condition_program(&c->names, given, &program));
+    PCSIM_TRY(typed_condition_program(&c->names, given, &program, &lowered));
     made->program = program;
+    made->lowered = lowered;
   }
   return PCSIM_OK;
 }
@@ -467,13 +469,16 @@ void pcsim_transport_problem_destroy(pcsim_transport_problem **problem) {
   for (int k = 0; p->condition && k < p->view.num_conditions; ++k) {
     pcsim_transport_condition *one = &p->condition[k];
     pcsim_program *program = (pcsim_program *)(uintptr_t)one->program;
+    pcsim_program *lowered = (pcsim_program *)(uintptr_t)one->lowered;
     void *owned[3] = {(void *)(uintptr_t)one->name, (void *)(uintptr_t)one->kind,
                       (void *)(uintptr_t)one->face};
     pcsim_program_destroy(&program);
+    pcsim_program_destroy(&lowered);
     for (int i = 0; i < 3; ++i) pcsim_free(&owned[i]);
   }
   for (int k = 0; p->source && k < p->view.num_sources; ++k) typed_source_clear(&p->source[k]);
   pcsim_program_destroy(&p->terms);
+  pcsim_program_destroy(&p->lowered);
   pcsim_program_destroy(&p->initial);
   pcsim_free(&p->unknown);
   pcsim_free(&p->written);
@@ -522,8 +527,9 @@ static pcsim_status make_local(const typed_case *c, const pcsim_mesh *mesh, pcsi
   p->mesh = mesh;
   p->view.dim = c->names.dim;
   PCSIM_TRY(copy_names(c, p));
-  PCSIM_TRY(make_terms(c, &p->terms));
+  PCSIM_TRY(make_terms(c, &p->terms, &p->lowered));
   p->view.terms = p->terms;
+  p->view.lowered = p->lowered;
   PCSIM_TRY(make_conditions(c, p));
   if (c->has_initial) PCSIM_TRY(make_initial(c, &p->initial));
   p->view.initial = p->initial;

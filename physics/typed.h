@@ -156,10 +156,10 @@ typedef struct {
   int rows;
 } typed_output;
 /* Lower texts [sum of rows], from the nodes `node` (for problems); a text that is NULL is 0. `*program` stays
- * NULL where there are problems. Caller destroys. */
+ * NULL where there are problems. `*lowered` (may be NULL) gets what it was made of. Caller destroys both. */
 pcsim_status typed_program_make(const typed_names *names, const typed_text *const *texts,
                                 const pcsim_node *const *node, const typed_output *outputs, int num_outputs,
-                                pcsim_program **program) PCSIM_NODISCARD;
+                                pcsim_program **program, pcsim_program **lowered) PCSIM_NODISCARD;
 bool typed_program_uses(const pcsim_program *program, const char *input);
 /* Values of output `name` [n][rows] at points [n][4] (x, y, z, t); region [n] may be NULL where the program
  * does not ask for it. Nothing is written where the output depends on the normal. */
@@ -187,7 +187,7 @@ pcsim_status typed_conditions_match(const typed_names *names, const pcsim_mesh *
                                     typed_conditions *conditions) PCSIM_NODISCARD;
 /* Program of one condition; NULL where there are problems. */
 pcsim_status typed_condition_program(const typed_names *names, const typed_condition *condition,
-                                     pcsim_program **program) PCSIM_NODISCARD;
+                                     pcsim_program **program, pcsim_program **lowered) PCSIM_NODISCARD;
 void typed_conditions_clear(int num_unknowns, typed_conditions *conditions);
 
 /* ---- typed_sources.c: `physics: {sources: [...]}` */

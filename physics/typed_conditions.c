@@ -220,7 +220,7 @@ void typed_conditions_clear(int num_unknowns, typed_conditions *conditions) {
 }
 
 pcsim_status typed_condition_program(const typed_names *names, const typed_condition *condition,
-                                     pcsim_program **program) {
+                                     pcsim_program **program, pcsim_program **lowered) {
   int m = names->num_unknowns;
   typed_text *text = NULL;
   const typed_text **texts = NULL;
@@ -236,7 +236,8 @@ pcsim_status typed_condition_program(const typed_names *names, const typed_condi
     node[row] = condition->text[i];
   }
   for (int i = 0; i < 2 * m; ++i) texts[i] = &text[i];
-  status = typed_program_make(names, texts, node, (typed_output[]){{"value", m}, {"flux", m}}, 2, program);
+  status = typed_program_make(names, texts, node, (typed_output[]){{"value", m}, {"flux", m}}, 2, program,
+                              lowered);
 done:
   for (int i = 0; text && i < 2 * m; ++i) typed_text_free(&text[i]);
   pcsim_free(&text);

@@ -111,7 +111,7 @@ static pcsim_status finish(const typed_names *names, const typed_output *outputs
 
 static pcsim_status assemble(const typed_names *names, const pcsim_lowering *lowering,
                              const typed_text *const *texts, int n, const typed_output *outputs,
-                             int num_outputs, pcsim_program **program) {
+                             int num_outputs, pcsim_program **program, pcsim_program **kept) {
   pcsim_program *lowered = NULL, *frame = NULL, *plane = NULL, *made = NULL;
   const char **text = NULL;
   pcsim_status status;
@@ -130,6 +130,10 @@ static pcsim_status assemble(const typed_names *names, const pcsim_lowering *low
   PCSIM_GOTO(finish(names, outputs, num_outputs, made), status, done);
   *program = made;
   made = NULL;
+  if (kept) {
+    *kept = lowered;
+    lowered = NULL;
+  }
 done:
   pcsim_program_destroy(&lowered);
   pcsim_program_destroy(&frame);
@@ -141,7 +145,7 @@ done:
 
 pcsim_status typed_program_make(const typed_names *names, const typed_text *const *texts,
                                 const pcsim_node *const *node, const typed_output *outputs, int num_outputs,
-                                pcsim_program **program) {
+                                pcsim_program **program, pcsim_program **lowered) {
   lowering_names made;
   size_t before = pcsim_tree_num_problems(names->tree);
   int n = 0;
@@ -152,7 +156,7 @@ pcsim_status typed_program_make(const typed_names *names, const typed_text *cons
   pcsim_status status = make_names(names, &made);
   if (status == PCSIM_OK) status = check_texts(names, &made.lowering, texts, node, n);
   if (status == PCSIM_OK && pcsim_tree_num_problems(names->tree) == before)
-    status = assemble(names, &made.lowering, texts, n, outputs, num_outputs, program);
+    status = assemble(names, &made.lowering, texts, n, outputs, num_outputs, program, lowered);
   free_names(&made);
   return status;
 }

@@ -215,7 +215,7 @@ static pcsim_status make_program(const typed_names *names, const typed_source *s
     if (source->expr[i]) typed_text_tree(&text[i], names, pcsim_expr_root(source->expr[i]), LEVEL_ANY);
     texts[i] = &text[i];
   }
-  status = typed_program_make(names, texts, source->text, (typed_output[]){{"value", m}}, 1, program);
+  status = typed_program_make(names, texts, source->text, (typed_output[]){{"value", m}}, 1, program, NULL);
 done:
   for (int i = 0; text && i < m; ++i) typed_text_free(&text[i]);
   pcsim_free(&text);

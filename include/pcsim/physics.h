@@ -128,6 +128,7 @@ typedef struct {
   const uint8_t *kind;          /**< [m] pcsim_transport_kind */
   const pcsim_program *program; /**< outputs "value" [m], "flux" [m]; rows that do not count are 0. `value`
                                    depends on no unknown, `flux` on values of unknowns, not on derivatives */
+  const pcsim_program *lowered; /**< the same before simplification: rows as outputs "0", "1", ... */
   int64_t num_faces;            /**< on this rank */
   const int64_t *face;          /**< [num_faces] boundary faces, 0 = face num_interior_faces of the mesh */
 } pcsim_transport_condition;
@@ -156,14 +157,15 @@ typedef struct {
   bool has_any_time;    /**< one of them has */
   const double *scale;  /**< [m] typical magnitude of each unknown, > 0 */
   double length_scale;  /**< m, > 0 */
-  const pcsim_program *terms;  /**< outputs "accumulation" [m], "flux" [dim*m] (row j*m + i: component j of
-                                  equation i), "source" [m] with its sign in the equation; accumulation uses
-                                  no derivatives */
-  int num_fields;              /**< cell fields that the programs read by name */
-  const char *const *field;    /**< [num_fields] names of inputs */
-  const double *const *values; /**< [num_fields] -> [num_cells + num_ghosts] */
-  const int32_t *material;     /**< [num_cells + num_ghosts] a face between two different ones is an interface
-                                  across which coefficients jump; NULL: no jumps */
+  const pcsim_program *terms;   /**< outputs "accumulation" [m], "flux" [dim*m] (row j*m + i: component j of
+                                   equation i), "source" [m] with its sign in the equation; accumulation uses
+                                   no derivatives */
+  const pcsim_program *lowered; /**< the same before simplification: rows as outputs "0", "1", ... */
+  int num_fields;               /**< cell fields that the programs read by name */
+  const char *const *field;     /**< [num_fields] names of inputs */
+  const double *const *values;  /**< [num_fields] -> [num_cells + num_ghosts] */
+  const int32_t *material; /**< [num_cells + num_ghosts] a face between two different ones is an interface
+                              across which coefficients jump; NULL: no jumps */
   int num_conditions;
   const pcsim_transport_condition *condition; /**< [num_conditions]; every boundary face is in one */
   int num_sources;

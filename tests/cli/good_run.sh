@@ -84,6 +84,23 @@ expect_out "a point: 4 operations" "explain counts"
 run "$pcsim" explain "u" -- "-dn(u*v)"
 expect_rc 0 "explain of two equations"
 expect_out 'input "n.x"' "explain of a normal derivative"
+cat >"$work/heat.yaml" <<'END'
+pcsim: 1
+parameters: {k: 2}
+mesh: {shape: box, n: [3, 3]}
+physics: {unknowns: [T], equations: ["3*dt(T) - div(k*grad(T)) + T^2"]}
+boundaries: {x-min: {T: y}, "*": {flux: {T: 5*T}}}
+END
+run "$pcsim" explain "$work/heat.yaml"
+expect_rc 0 "explain of a case"
+expect_out "under dt:   3*T" "explain of a case: accumulation"
+expect_out "under div:  -k*grad(T)" "explain of a case: flux"
+expect_out 'output "flux"' "explain of a case: program"
+expect_out "boundary x-min: T value" "explain of a case: condition"
+run "$pcsim" check "$work/heat.yaml"
+expect_rc 0 "check of typed equations"
+run "$pcsim" explain "$here/tiny.yaml"
+expect_rc 2 "explain of a case without equations"
 run "$pcsim" help
 expect_rc 0 "help"
 run "$pcsim" version
