@@ -232,6 +232,22 @@ pcsim_status pcsim_transform_partials(const pcsim_program *program, const char *
 pcsim_status pcsim_transform_operator(const pcsim_program *program, const char *wrt, const int *orders,
                                       const double *weights, int n, pcsim_program **out) PCSIM_NODISCARD;
 
+/** Operators of many variables that are means over random directions: the Laplacian is E[D^2 f] over random
+ * signs, the biharmonic E[D^4 f]/3 over normal numbers, D being the derivative along the direction. */
+typedef enum { PCSIM_ESTIMATOR_LAPLACIAN, PCSIM_ESTIMATOR_BIHARMONIC } pcsim_estimator;
+/** An unbiased estimate of the operator on every output by the input or parameter `wrt`: the mean of its
+ * terms along `num_directions` directions, propagated as one by pcsim_transform_jet_collapsed: inputs "v_J",
+ * output "OUT_sum" (levels as there). Its cost does not grow with the number of variables. With one direction
+ * the variance is 2 sum_{i != j} H_ij^2 for the Laplacian, H being the matrix of second derivatives; it falls
+ * with 1 / num_directions. Source: Hutchinson 1990; Shi et al., NeurIPS 2024 (STDE). */
+pcsim_status pcsim_transform_estimator(const pcsim_program *program, const char *wrt, pcsim_estimator which,
+                                       int num_directions, pcsim_program **out) PCSIM_NODISCARD;
+/** Directions for the input "v_J" (J = `direction`, below 4096) of points first .. first + n - 1, v
+ * [n][rows]. `draw` numbers the draws of a seed (steps of training), below 2^52; what is drawn depends on
+ * seed, draw, direction and the point's number only, not on how points are cut into calls. */
+void pcsim_estimator_directions(pcsim_estimator which, uint64_t seed, uint64_t draw, int direction,
+                                int64_t first, int64_t n, int rows, double *v);
+
 /* -------------------------------------------------------- compiling and running */
 
 /** What a program costs. An operator point by point counts one operation a row, be it a sum or a sine; a

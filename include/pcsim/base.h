@@ -117,6 +117,17 @@ void pcsim_log(pcsim_log_level level, const char *fmt, ...) PCSIM_PRINTF(2, 3);
 double pcsim_time_wall(void);
 double pcsim_time_cpu(void);
 
+/* -------------------------------------------------------- random numbers */
+
+/** 64 random bits by their place in one of the streams of a seed: a pure function, so that numbers come out
+ *  the same in any order, on any thread or rank. Streams and seeds are independent. Method: Philox 4x32-10
+ *  (Salmon et al., SC 2011). */
+uint64_t pcsim_random_bits(uint64_t seed, uint64_t stream, uint64_t place);
+/** Uniform between 0 and 1, both excluded. */
+double pcsim_random_uniform(uint64_t seed, uint64_t stream, uint64_t place);
+/** Normal with mean 0 and variance 1. Its last bits are those of the C library's log and cos. */
+double pcsim_random_normal(uint64_t seed, uint64_t stream, uint64_t place);
+
 /* ----------------------------------------------------------- expressions */
 
 /** What a node of a parsed expression is. */

@@ -739,14 +739,120 @@ static void test_partials(void **state) {
   pcsim_program_destroy(&p);
 }
 
+/** sin(a x) in DIMENSIONS variables: every derivative along v is a power of a v. */
+enum { DIMENSIONS = 50, DRAWS = 200, DRAWN = 200 };
+
+static pcsim_program *wave(const double a[DIMENSIONS]) {
+  pcsim_program *p;
+  assert_ok(pcsim_program_create(&p));
+  pcsim_value x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), DIMENSIONS);
+  pcsim_value ax = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constants(p, DIMENSIONS, a), x);
+  pcsim_build_output(p, "y", pcsim_build_unary(p, PCSIM_OP_SIN, pcsim_build_row_sum(p, ax)));
+  assert_ok(pcsim_program_status(p));
+  return p;
+}
+
+/** Mean and variance of the estimate over all draws and points. */
+static void estimate(const pcsim_program *q, pcsim_estimator which, int directions, const double *x,
+                     double *mean, double *variance) {
+  double *v = calloc((size_t)directions * DRAWN * DIMENSIONS, sizeof *v), out[DRAWN], squares = 0;
+  pcsim_executor *e;
+  assert_ok(pcsim_executor_create(q, NULL, &e));
+  assert_ok(pcsim_executor_points(e, "points", DRAWN));
+  assert_ok(pcsim_executor_bind(e, "x", x));
+  assert_ok(pcsim_executor_bind_output(e, "y_sum", out));
+  *mean = 0;
+  for (uint64_t draw = 0; draw < DRAWS; draw++) {
+    for (int j = 0; j < directions; j++) {
+      char name[16];
+      double *at = v + (size_t)j * DRAWN * DIMENSIONS;
+      snprintf(name, sizeof name, "v_%d", j);
+      pcsim_estimator_directions(which, 7 + draw / 2, draw % 2, j, 0, DRAWN, DIMENSIONS, at);
+      assert_ok(pcsim_executor_bind(e, name, at));
+    }
+    assert_ok(pcsim_executor_run(e, true));
+    for (int i = 0; i < DRAWN; i++) {
+      *mean += out[i];
+      squares += out[i] * out[i];
+    }
+  }
+  const double count = (double)DRAWS * DRAWN;
+  *mean /= count;
+  *variance = squares / count - *mean * *mean;
+  pcsim_executor_destroy(&e);
+  free(v);
+}
+
+/** In 50 variables, over 100 seeds: the mean is the operator within four standard errors, the variance the
+ * one that theory gives, and falls with the number of directions. */
+static void test_random_operators(void **state) {
+  (void)state;
+  double a[DIMENSIONS], *x = calloc(DRAWN * DIMENSIONS, sizeof *x), s = 0, square = 0, fourth = 0;
+  for (int i = 0; i < DIMENSIONS; i++) {
+    a[i] = 0.1 + 0.05 * (i % 7) - 0.02 * (i % 3);
+    s += 0.3 * a[i];
+    square += a[i] * a[i];
+    fourth += a[i] * a[i] * a[i] * a[i];
+  }
+  for (int i = 0; i < DRAWN * DIMENSIONS; i++) x[i] = 0.3;
+  pcsim_program *p = wave(a);
+  /* (a v)^2 has the variance 2 (|a|^4 - sum a_i^4) over signs, (a v)^4 / 3 has |a|^8 96 / 9 over normals. */
+  const double exact[2] = {-sin(s) * square, sin(s) * square * square};
+  const double variances[2] = {2 * sin(s) * sin(s) * (square * square - fourth),
+                               sin(s) * sin(s) * pow(square, 4) * 96 / 9};
+  for (int which = 0; which < 2; which++)
+    for (int directions = 1; directions <= 4; directions *= 4) {
+      pcsim_program *q;
+      double mean, variance;
+      assert_ok(pcsim_transform_estimator(p, "x", (pcsim_estimator)which, directions, &q));
+      assert_ok(pcsim_program_keep(q, (const char *[]){"y_sum"}, 1));
+      estimate(q, (pcsim_estimator)which, directions, x, &mean, &variance);
+      const double expected = variances[which] / directions, error = sqrt(expected / (DRAWS * DRAWN));
+      print_message("%s, %d: %.6g +- %.2g, exact %.6g; variance %.4g, expected %.4g\n",
+                    which ? "biharmonic" : "Laplacian", directions, mean, error, exact[which], variance,
+                    expected);
+      assert_close(mean, exact[which], 4 * error);
+      assert_close(variance / expected, 1, which ? 0.25 : 0.05);
+      pcsim_program_destroy(&q);
+    }
+  pcsim_program *q;
+  assert_status(pcsim_transform_estimator(p, "x", (pcsim_estimator)2, 1, &q), PCSIM_ERR_ARG);
+  assert_status(pcsim_transform_estimator(p, "x", PCSIM_ESTIMATOR_LAPLACIAN, 0, &q), PCSIM_ERR_ARG);
+  pcsim_program_destroy(&p);
+  free(x);
+}
+
+/** The same seed gives the same bits however points are cut; anything else gives others. */
+static void test_random_directions(void **state) {
+  (void)state;
+  enum { N = 40, ROWS = 50 };
+  double whole[N * ROWS], parts[N * ROWS], other[N * ROWS];
+  for (int which = 0; which < 2; which++) {
+    const pcsim_estimator op = (pcsim_estimator)which;
+    pcsim_estimator_directions(op, 5, 3, 1, 100, N, ROWS, whole);
+    pcsim_estimator_directions(op, 5, 3, 1, 100, 7, ROWS, parts);
+    pcsim_estimator_directions(op, 5, 3, 1, 107, N - 7, ROWS, parts + 7 * ROWS);
+    assert_memory_equal(whole, parts, sizeof whole);
+    for (int change = 0; change < 4; change++) {
+      pcsim_estimator_directions(op, 5 + (change == 0), 3 + (change == 1), 1 + (change == 2),
+                                 100 + N * (change == 3), N, ROWS, other);
+      double sum = 0;
+      for (int i = 0; i < N * ROWS; i++) sum += whole[i] * other[i];
+      assert_true(fabs(sum) < 4 * sqrt(N * ROWS));
+    }
+    for (int i = 0; i < N * ROWS; i++) assert_true(which || fabs(whole[i]) == 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_triples),          cmocka_unit_test(test_network_cotangents),
-      cmocka_unit_test(test_hessian_vector),   cmocka_unit_test(test_names),
-      cmocka_unit_test(test_linear_operators), cmocka_unit_test(test_sequence),
-      cmocka_unit_test(test_sequence_nested),  cmocka_unit_test(test_partials),
-      cmocka_unit_test(test_matrices),         cmocka_unit_test(test_operators),
-      cmocka_unit_test(test_estimator),
+      cmocka_unit_test(test_triples),           cmocka_unit_test(test_network_cotangents),
+      cmocka_unit_test(test_hessian_vector),    cmocka_unit_test(test_names),
+      cmocka_unit_test(test_linear_operators),  cmocka_unit_test(test_sequence),
+      cmocka_unit_test(test_sequence_nested),   cmocka_unit_test(test_partials),
+      cmocka_unit_test(test_matrices),          cmocka_unit_test(test_operators),
+      cmocka_unit_test(test_estimator),         cmocka_unit_test(test_random_operators),
+      cmocka_unit_test(test_random_directions),
   };
   return interpret_balance(cmocka_run_group_tests_name("transforms", tests, NULL, NULL));
 }
