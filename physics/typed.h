@@ -6,10 +6,21 @@
 #include <pcsim/physics.h>
 
 enum {
-  TYPED_MAX = 64, /* unknowns, and coefficients: sets of them are the bits of a word */
-  TYPED_X = 0,    /* coordinates in the order of programs */
+  TYPED_MAX_TEXT = 60000, /* bytes of a text with its coefficients written out: below the parser's limit */
+  TYPED_MAX = 64,         /* unknowns, and coefficients: sets of them are the bits of a word */
+  TYPED_X = 0,            /* coordinates in the order of programs */
   TYPED_T = 3
 };
+
+/* What a tree depends on, coefficients looked into. */
+typedef struct {
+  unsigned coordinates; /* bit 0 x .. bit 3 t */
+  uint64_t values;      /* unknowns that stand outside of derivatives */
+  uint64_t derived;     /* unknowns inside of derivatives */
+  uint64_t jumps;       /* coefficients by region */
+  int order;            /* highest derivative in space; that of an operator adds to its argument's */
+  int time_order;
+} typed_uses;
 
 /* ---- typed_names.c: what a text of typed equations may name */
 
@@ -22,6 +33,7 @@ typedef struct {
   pcsim_expr **expr;   /* [num], NULL where the text is wrong */
   const char **region; /* [num] names of regions; by region only */
   int *of_region;      /* [num_regions] -> place in expr, -1 none; NULL before the mesh is known */
+  typed_uses uses;     /* of all expressions together */
 } typed_coefficient;
 
 typedef struct {
@@ -66,16 +78,8 @@ typed_name typed_resolve(const typed_names *names, const char *name);
 /* Parse a scalar and check its names; a problem at its column else. Caller destroys. */
 bool typed_parse(const typed_names *names, const pcsim_node *node, unsigned may, pcsim_expr **expr);
 
-/* ---- typed_uses.c: what a tree depends on, coefficients looked into */
+/* ---- typed_uses.c */
 
-typedef struct {
-  unsigned coordinates; /* bit 0 x .. bit 3 t */
-  uint64_t values;      /* unknowns that stand outside of derivatives */
-  uint64_t derived;     /* unknowns inside of derivatives */
-  uint64_t jumps;       /* coefficients by region */
-  int order;            /* highest derivative in space; that of an operator adds to its argument's */
-  int time_order;
-} typed_uses;
 typed_uses typed_uses_of(const typed_names *names, const pcsim_expr_node *tree);
 void typed_uses_add(typed_uses *to, typed_uses more);
 bool typed_uses_no_unknowns(const typed_uses *uses);
@@ -92,7 +96,7 @@ typedef struct {
   char *text;     /* zero-terminated; NULL: nothing written */
   int32_t *place; /* [used] column in the source */
   size_t used, room;
-  pcsim_status status; /* first failure; later writing does nothing */
+  pcsim_status status; /* first failure, ERR_CASE for TYPED_MAX_TEXT; later writing does nothing */
 } typed_text;
 /* Binding strength of what a tree is written as, from the outermost: used as the least that a place takes. */
 enum { LEVEL_ANY, LEVEL_SUM = 5, LEVEL_PRODUCT, LEVEL_SIGNED, LEVEL_POWER, LEVEL_PRIMARY };
@@ -101,6 +105,9 @@ void typed_text_free(typed_text *text);
 void typed_text_put(typed_text *text, int place, const char *fmt, ...) PCSIM_PRINTF(3, 4);
 /* As typed; with `names` coefficients are written out and nx becomes dn(x), for lowering. */
 void typed_text_tree(typed_text *text, const typed_names *names, const pcsim_expr_node *tree, int level);
+/* The status; a text that is too long is a problem at `node` instead. */
+pcsim_status typed_text_status(const typed_names *names, const pcsim_node *node,
+                               const typed_text *text) PCSIM_NODISCARD;
 /* Column in the source of place `at` in the text. */
 size_t typed_text_column(const typed_text *text, size_t at);
 

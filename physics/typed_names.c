@@ -268,6 +268,7 @@ static pcsim_status read_coefficient(typed_names *names, const pcsim_node *list,
   for (int k = 0; k < made->num; ++k) {
     made->region[k] = made->jumps ? pcsim_node_key(node, k) : NULL;
     typed_parse(names, made->jumps ? pcsim_node_child(node, k) : node, MAY_COEFFICIENT, &made->expr[k]);
+    if (made->expr[k]) typed_uses_add(&made->uses, typed_uses_of(names, pcsim_expr_root(made->expr[k])));
   }
   return PCSIM_OK;
 }

@@ -152,7 +152,7 @@ pcsim_status typed_program_make(const typed_names *names, const typed_text *cons
   *program = NULL;
   for (int o = 0; o < num_outputs; ++o) n += outputs[o].rows;
   for (int i = 0; i < n; ++i)
-    if (texts[i]) PCSIM_TRY(texts[i]->status);
+    if (texts[i]) PCSIM_TRY(typed_text_status(names, node[i], texts[i]));
   pcsim_status status = make_names(names, &made);
   if (status == PCSIM_OK) status = check_texts(names, &made.lowering, texts, node, n);
   if (status == PCSIM_OK && pcsim_tree_num_problems(names->tree) == before)

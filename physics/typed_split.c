@@ -276,8 +276,8 @@ pcsim_status typed_equations_read(const typed_names *names, int *num, typed_equa
   check_occurrence(names, *equations);
   for (int i = 0; i < *num; ++i)
     for (int k = 0; k < NUM_PARTS; ++k) {
-      PCSIM_TRY((*equations)[i].part[k].status);
-      PCSIM_TRY((*equations)[i].shown[k].status);
+      PCSIM_TRY(typed_text_status(names, (*equations)[i].node, &(*equations)[i].part[k]));
+      PCSIM_TRY(typed_text_status(names, (*equations)[i].node, &(*equations)[i].shown[k]));
     }
   return PCSIM_OK;
 }

@@ -32,12 +32,26 @@ void typed_text_put(typed_text *text, int place, const char *fmt, ...) {
   va_copy(again, args);
   int n = vsnprintf(NULL, 0, fmt, args);
   va_end(args);
-  if (n > 0 || !text->text) text->status = grow(text, text->used + (size_t)(n > 0 ? n : 0) + 1);
+  if (n > 0 && text->used + (size_t)n > TYPED_MAX_TEXT) {
+    text->status = PCSIM_ERR_CASE;
+    n = 0;
+  }
+  if (text->status == PCSIM_OK && (n > 0 || !text->text))
+    text->status = grow(text, text->used + (size_t)(n > 0 ? n : 0) + 1);
   if (text->status == PCSIM_OK && n > 0) {
     vsnprintf(text->text + text->used, (size_t)n + 1, fmt, again);
     for (int i = 0; i < n; ++i) text->place[text->used++] = place;
   }
   va_end(again);
+}
+
+pcsim_status typed_text_status(const typed_names *names, const pcsim_node *node, const typed_text *text) {
+  if (text->status != PCSIM_ERR_CASE) return text->status;
+  pcsim_tree_problem(
+      names->tree, node,
+      "with its coefficients written out this has more than %d characters; expected a shorter one",
+      TYPED_MAX_TEXT);
+  return PCSIM_OK;
 }
 
 size_t typed_text_column(const typed_text *text, size_t at) {
@@ -135,6 +149,7 @@ static void write_operator(const writing *w, const pcsim_expr_node *tree, int le
 }
 
 static void write_tree(const writing *w, const pcsim_expr_node *tree, int level) {
+  if (w->text->status != PCSIM_OK) return; /* coefficients of coefficients can be exponentially long */
   int place = w->place >= 0 ? w->place : typed_column(tree);
   if (tree->kind == PCSIM_EXPR_NUMBER) {
     put_number(w->text, place, tree->value);

@@ -37,10 +37,8 @@ static typed_uses uses_of_name(const typed_names *names, const pcsim_expr_node *
     else uses.values = UINT64_C(1) << found.index;
   }
   if (found.kind != TYPED_COEFFICIENT) return uses;
-  const typed_coefficient *c = &names->coefficient[found.index];
-  for (int k = 0; k < c->num; ++k)
-    if (c->expr[k]) typed_uses_add(&uses, typed_uses_of(names, pcsim_expr_root(c->expr[k])));
-  if (c->jumps) uses.jumps |= UINT64_C(1) << found.index;
+  uses = names->coefficient[found.index].uses;
+  if (names->coefficient[found.index].jumps) uses.jumps |= UINT64_C(1) << found.index;
   return uses;
 }
 

@@ -244,6 +244,23 @@ static void rest(void **state) {
   assert_int_equal(wrong, 0);
 }
 
+/* Coefficients of coefficients: written out, k40 would have 2^40 terms. */
+static void long_coefficients(void **state) {
+  (void)state;
+  char text[4000] =
+      "physics:\n  unknowns: [u]\n  equations: [\"div(k40*grad(u))\"]\n  coefficients:\n    k0: 1 + x\n",
+       found[1000];
+  pcsim_mesh *mesh = mesh_lattice(&square);
+  for (int i = 1; i <= 40; ++i)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "    k%d: k%d + k%d\n", i, i - 1, i - 1);
+  strcat(text, ZERO);
+  problems_of(text, mesh, found, sizeof found);
+  assert_string_equal(
+      found, "case.yaml:3:15: with its coefficients written out this has more than 60000 characters; "
+             "expected a shorter one");
+  pcsim_mesh_destroy(&mesh);
+}
+
 /* A case of a built-in model is none of ours. */
 static void not_typed(void **state) {
   (void)state;
@@ -260,7 +277,8 @@ static void not_typed(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(strong_forms), cmocka_unit_test(several),
-                                     cmocka_unit_test(rest), cmocka_unit_test(not_typed)};
+                                     cmocka_unit_test(rest), cmocka_unit_test(long_coefficients),
+                                     cmocka_unit_test(not_typed)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before)
