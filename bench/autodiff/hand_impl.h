@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file hand_impl.h  The sequence as one would write it by hand: two passes, u, v and p in one vector.
  * Included once by each hand_*.c, which sets NAME(x). */
+#include "residual.h"
 #include "sequence.h"
 
 #include <string.h>
@@ -118,4 +119,29 @@ void NAME(hand_faces)(const hand_loops *h, int64_t begin, int64_t end, const int
     add(r + 3 * m->neighbour[f], -find_flux(h, m->face + 7 * f, m->owner[f], m->neighbour[f]));
   }
   NAME(add_walls)(h, begin, end);
+}
+
+/* ------------------------------------------------------------------- the residual of a network */
+
+void NAME(hand_residual)(int64_t n, const double *const in[RESIDUAL_INPUTS],
+                         double *const seed[RESIDUAL_INPUTS]) {
+  const double *restrict u = in[0], *restrict v = in[1], *restrict u_x = in[2], *restrict u_y = in[3],
+                         *restrict v_x = in[4], *restrict v_y = in[5], *restrict p_x = in[6],
+                         *restrict p_y = in[7], *restrict lap_u = in[8], *restrict lap_v = in[9];
+  const double factor = 2 / (double)n, nu = RESIDUAL_NU;
+  for (int64_t i = 0; i < n; i++) {
+    const double a = factor * (u[i] * u_x[i] + v[i] * u_y[i] + p_x[i] - nu * lap_u[i]),
+                 b = factor * (u[i] * v_x[i] + v[i] * v_y[i] + p_y[i] - nu * lap_v[i]),
+                 c = factor * (u_x[i] + v_y[i]);
+    seed[0][i] = a * u_x[i] + b * v_x[i];
+    seed[1][i] = a * u_y[i] + b * v_y[i];
+    seed[2][i] = a * u[i] + c;
+    seed[3][i] = a * v[i];
+    seed[4][i] = b * u[i];
+    seed[5][i] = b * v[i] + c;
+    seed[6][i] = a;
+    seed[7][i] = b;
+    seed[8][i] = -nu * a;
+    seed[9][i] = -nu * b;
+  }
 }

@@ -3,6 +3,7 @@
 #include "functions.h"
 #include "networks.h"
 #include "peak.h"
+#include "residual.h"
 #include "sequence.h"
 
 #include <mpi.h>
@@ -162,6 +163,7 @@ int main(int argc, char **argv) {
           if (figures[k].mode == PRODUCT && widths[w] > 64) continue; /* P^2 numbers: 20 GB */
           if (strstr(name, only)) measure(&figures[k], widths[w], single, threads, tile, budget);
         }
+  measure_residual(only, budget, tile);
   measure_sequence(only, budget, tile);
   measure_functions(only);
   return 0;

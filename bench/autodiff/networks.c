@@ -16,23 +16,27 @@ static void draw_numbers(pcsim_program *p, const char *name, double scale, uint6
   }
 }
 
-pcsim_status network_create(int width, pcsim_program **program) {
-  pcsim_program *p = NULL;
-  PCSIM_TRY(pcsim_program_create(&p));
-  pcsim_value h = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 2);
+pcsim_value network_build(pcsim_program *p, pcsim_value x, int width, int outputs) {
   uint64_t state = 1;
   for (int layer = 0; layer <= HIDDEN_LAYERS; layer++) {
-    const int in = layer ? width : 2, out = layer < HIDDEN_LAYERS ? width : 1;
+    const int in = layer ? width : 2, out = layer < HIDDEN_LAYERS ? width : outputs;
     char w[8], b[8];
     snprintf(w, sizeof w, "w%d", layer);
     snprintf(b, sizeof b, "b%d", layer);
     pcsim_value weight = pcsim_build_parameter(p, w, out, in), bias = pcsim_build_parameter(p, b, out, 1);
     draw_numbers(p, w, sqrt(3.0 / in), &state);
     draw_numbers(p, b, 0.1, &state);
-    h = pcsim_build_dense(p, weight, h, bias);
-    if (layer < HIDDEN_LAYERS) h = pcsim_build_unary(p, PCSIM_OP_TANH, h);
+    x = pcsim_build_dense(p, weight, x, bias);
+    if (layer < HIDDEN_LAYERS) x = pcsim_build_unary(p, PCSIM_OP_TANH, x);
   }
-  pcsim_build_output(p, "u", h);
+  return x;
+}
+
+pcsim_status network_create(int width, pcsim_program **program) {
+  pcsim_program *p = NULL;
+  PCSIM_TRY(pcsim_program_create(&p));
+  const pcsim_value x = pcsim_build_input(p, "x", pcsim_build_space(p, "points"), 2);
+  pcsim_build_output(p, "u", network_build(p, x, width, 1));
   *program = p;
   return pcsim_program_status(p);
 }
@@ -61,17 +65,14 @@ static pcsim_status add_residual(pcsim_program *p, bool loss) {
   return pcsim_program_status(p);
 }
 
+const char *const network_parameters[NUM_PARAMETERS] = {"w0", "b0", "w1", "b1", "w2",
+                                                        "b2", "w3", "b3", "w4", "b4"};
+
 static pcsim_status network_reverse(int width, bool loss, pcsim_program **program) {
-  char names[2 * HIDDEN_LAYERS + 2][8];
-  const char *wrt[2 * HIDDEN_LAYERS + 2];
-  for (int i = 0; i < 2 * HIDDEN_LAYERS + 2; i++) {
-    snprintf(names[i], sizeof names[i], "%c%d", i % 2 ? 'b' : 'w', i / 2);
-    wrt[i] = names[i];
-  }
   pcsim_program *jet = NULL;
   PCSIM_TRY(network_jet(width, &jet));
   pcsim_status status = add_residual(jet, loss);
-  if (status == PCSIM_OK) status = pcsim_transform_vjp(jet, wrt, 2 * HIDDEN_LAYERS + 2, program);
+  if (status == PCSIM_OK) status = pcsim_transform_vjp(jet, network_parameters, NUM_PARAMETERS, program);
   pcsim_program_destroy(&jet);
   if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
   return status;

@@ -5,7 +5,11 @@
 
 #include <pcsim/autodiff.h>
 
-enum { HIDDEN_LAYERS = 4 };
+enum { HIDDEN_LAYERS = 4, NUM_PARAMETERS = 2 * HIDDEN_LAYERS + 2 };
+extern const char *const network_parameters[NUM_PARAMETERS];
+
+/** Network 2 - width x HIDDEN_LAYERS - outputs with tanh, of x [2]; parameters as below. */
+pcsim_value network_build(pcsim_program *p, pcsim_value x, int width, int outputs);
 
 /** Network 2 - width x HIDDEN_LAYERS - 1 with tanh: input "x" on "points", parameters "w0", "b0", ... with
  *  numbers, output "u". */
