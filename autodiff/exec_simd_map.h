@@ -11,44 +11,55 @@
 #endif
 
 typedef double quad __attribute__((vector_size(32)));
+/** The same anywhere in memory. */
+typedef double quad_loose __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t quad_mask __attribute__((vector_size(32)));
 #define MAP_INLINE static inline __attribute__((always_inline))
 
 /** rows (1 to 4) numbers; not one more is touched. */
 MAP_INLINE quad quad_read(const double *a, int rows) {
-  quad x = {0};
-  if (rows == 4) memcpy(&x, a, sizeof x);
-  else if (rows == 2) x = (quad){a[0], a[1], 0, 0};
-  else if (rows == 1) x[0] = a[0];
+  if (rows == 4) return *(const quad_loose *)a;
+  if (rows == 2) return (quad){a[0], a[1], 0, 0};
+  if (rows == 1) return (quad){a[0], 0, 0, 0};
 #if defined(__AVX__)
-  else x = (quad)_mm256_maskload_pd(a, _mm256_set_epi64x(0, -1, -1, -1));
+  return (quad)_mm256_maskload_pd(a, _mm256_set_epi64x(0, -1, -1, -1));
 #else
-  else x = (quad){a[0], a[1], a[2], 0};
+  return (quad){a[0], a[1], a[2], 0};
 #endif
-  return x;
 }
 
 MAP_INLINE void quad_write(quad x, int rows, double *out) {
-  if (rows == 4) memcpy(out, &x, sizeof x);
-  for (int r = 0; r < rows && rows < 4; r++) out[r] = x[r];
+  if (rows == 4) {
+    *(quad_loose *)out = x;
+    return;
+  }
+  out[0] = x[0];
+  if (rows > 1) out[1] = x[1];
+  if (rows > 2) out[2] = x[2];
 }
 
-/** Lane i of x[j] to lane j of x[i]. */
-MAP_INLINE void quad_turn(quad x[4]) {
-  const quad a = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6),
-             b = __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7),
-             c = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6),
-             d = __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
-  x[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-  x[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-  x[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-  x[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+/** Four points, or four rows. */
+typedef struct {
+  quad a, b, c, d;
+} quads;
+
+/** Points to rows and back. */
+MAP_INLINE quads turn(quads x) {
+  const quad p = __builtin_shufflevector(x.a, x.b, 0, 4, 2, 6),
+             q = __builtin_shufflevector(x.a, x.b, 1, 5, 3, 7),
+             r = __builtin_shufflevector(x.c, x.d, 0, 4, 2, 6),
+             s = __builtin_shufflevector(x.c, x.d, 1, 5, 3, 7);
+  return (quads){__builtin_shufflevector(p, r, 0, 1, 4, 5), __builtin_shufflevector(q, s, 0, 1, 4, 5),
+                  __builtin_shufflevector(p, r, 2, 3, 6, 7), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
 }
 
 /** Four points with `rows` rows each to rows of a tile that are `stride` apart. */
-MAP_INLINE void quad_put(quad x[4], int rows, int64_t stride, double *out) {
-  quad_turn(x);
-  for (int r = 0; r < rows; r++) memcpy(out + r * stride, &x[r], sizeof *x);
+MAP_INLINE void put_points(quads x, int rows, int64_t stride, double *out) {
+  x = turn(x);
+  *(quad_loose *)out = x.a;
+  if (rows > 1) *(quad_loose *)(out + stride) = x.b;
+  if (rows > 2) *(quad_loose *)(out + 2 * stride) = x.c;
+  if (rows > 3) *(quad_loose *)(out + 3 * stride) = x.d;
 }
 
 /** call(rows, first row) for blocks of four rows and what is left. */
@@ -69,33 +80,61 @@ MAP_INLINE void quad_put(quad x[4], int rows, int64_t stride, double *out) {
     }                                                                                                        \
   }
 
+/** Ask for bytes begin .. end - 1 from `from` on, those of the tile that follows: a tile's reading or writing
+ * of one array is too short for the processor to notice that it goes on. Past the end of an array it does no
+ * harm. */
+MAP_INLINE void fetch_ahead(const void *from, int64_t begin, int64_t end, bool write) {
+  for (int64_t at = begin; at < end; at += 64)
+    if (write) __builtin_prefetch((const char *)from + at, 1, 2);
+    else __builtin_prefetch((const char *)from + at, 0, 2);
+}
+
 /** Points past n repeat the last. */
 #define POINT(p) ((p) < n ? (p) : n - 1)
 
 /* ------------------------------------------------------------- into tiles, out of them */
 
-MAP_INLINE void load_block(int rows, int n, const double *in, int64_t stride, int64_t tile, double *out) {
+MAP_INLINE void load_block(int rows, int n, const double *in, int64_t stride, int64_t tile, double *out,
+                           bool fetch) {
   for (int64_t p = 0; p < tile; p += 4) {
-    quad x[4];
-    for (int j = 0; j < 4; j++) x[j] = quad_read(in + POINT(p + j) * stride, rows);
-    quad_put(x, rows, tile, out + p);
+    if (fetch) fetch_ahead(in + tile * stride, p * stride * 8, (p + 4) * stride * 8, false);
+#define AT(j) quad_read(in + POINT(p + (j)) * stride, rows)
+    put_points((quads){AT(0), AT(1), AT(2), AT(3)}, rows, tile, out + p);
+#undef AT
   }
 }
 
 static void map_load(int rows, int n, const double *in, int stride, int tile, void *out) {
   double *o = out;
-#define BLOCK(count, r) load_block(count, n, in + (r), stride, tile, o + (int64_t)(r)*tile)
+#define BLOCK(count, r) load_block(count, n, in + (r), stride, tile, o + (int64_t)(r)*tile, (r) == 0)
   ROW_BLOCKS(rows, BLOCK)
 #undef BLOCK
 }
 
-MAP_INLINE void store_block(int rows, int n, const double *in, int64_t tile, int64_t stride, double *out) {
+/** Four points of three rows are three vectors in memory. */
+MAP_INLINE void put_threes(quads x, double *out) {
+  *(quad_loose *)out = __builtin_shufflevector(x.a, x.b, 0, 1, 2, 4);
+  *(quad_loose *)(out + 4) = __builtin_shufflevector(x.b, x.c, 1, 2, 4, 5);
+  *(quad_loose *)(out + 8) = __builtin_shufflevector(x.c, x.d, 2, 4, 5, 6);
+}
+
+/** `alone`: a point has no other rows. */
+MAP_INLINE void store_block(int rows, int n, const double *in, int64_t tile, int64_t stride, double *out,
+                            bool alone) {
   int64_t p = 0;
   for (; p + 4 <= n; p += 4) {
-    quad x[4] = {{0}};
-    for (int r = 0; r < rows; r++) memcpy(&x[r], in + r * tile + p, sizeof *x);
-    quad_turn(x);
-    for (int j = 0; j < 4; j++) quad_write(x[j], rows, out + (p + j) * stride);
+    if (alone) fetch_ahead(out + tile * stride, p * stride * 8, (p + 4) * stride * 8, true);
+#define AT(r) (rows > (r) ? *(const quad_loose *)(in + (r)*tile + p) : (quad_loose){0})
+    const quads x = turn((quads){AT(0), AT(1), AT(2), AT(3)});
+#undef AT
+    if (alone && rows == 3) {
+      put_threes(x, out + 3 * p);
+      continue;
+    }
+    quad_write(x.a, rows, out + p * stride);
+    quad_write(x.b, rows, out + (p + 1) * stride);
+    quad_write(x.c, rows, out + (p + 2) * stride);
+    quad_write(x.d, rows, out + (p + 3) * stride);
   }
   for (; p < n; p++)
     for (int r = 0; r < rows; r++) out[p * stride + r] = in[r * tile + p];
@@ -107,7 +146,11 @@ static void map_store(int rows, int n, const void *in, int tile, double *out) {
     memcpy(out, a, (size_t)n * sizeof *out);
     return;
   }
-#define BLOCK(count, r) store_block(count, n, a + (int64_t)(r)*tile, tile, rows, out + (r))
+  if (rows == 3) {
+    store_block(3, n, a, tile, 3, out, true);
+    return;
+  }
+#define BLOCK(count, r) store_block(count, n, a + (int64_t)(r)*tile, tile, rows, out + (r), false)
   ROW_BLOCKS(rows, BLOCK)
 #undef BLOCK
 }
@@ -117,9 +160,9 @@ static void map_store(int rows, int n, const void *in, int tile, double *out) {
 MAP_INLINE void gather_block(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
   const int n = t->n;
   for (int64_t p = 0; p < t->tile; p += 4) {
-    quad x[4];
-    for (int j = 0; j < 4; j++) x[j] = quad_read(a + t->column[POINT(p + j)] * stride, rows);
-    quad_put(x, rows, t->tile, out + p);
+#define AT(j) quad_read(a + t->column[POINT(p + (j))] * stride, rows)
+    put_points((quads){AT(0), AT(1), AT(2), AT(3)}, rows, t->tile, out + p);
+#undef AT
   }
 }
 
@@ -174,8 +217,13 @@ MAP_INLINE near_values near_point(int rows, int width, bool sums, bool extrema, 
 MAP_INLINE void near_block(int rows, int width, bool sums, bool extrema, const map_tile *t, int first_weight,
                            int step, const double *a, int64_t stride, int first_row, const map_outputs *out) {
   const int n = t->n;
-  const int64_t tile = t->tile, apart = step ? step * tile : tile;
+  const int64_t tile = t->tile, apart = step ? step * tile : tile, entries = t->start[n] - t->start[0];
   for (int64_t p = 0; p < tile; p += 4) {
+    if (first_row == 0 && first_weight == 0) {
+      const int64_t e = t->start[POINT(p)], end = t->start[POINT(p + 4)];
+      fetch_ahead(t->column + entries, e * 4, end * 4, false);
+      if (width) fetch_ahead(t->weight + entries * step, e * step * 8, end * step * 8, false);
+    }
     quad sum[3][4], low[4], high[4];
     for (int j = 0; j < 4; j++) {
       const near_values y = near_point(rows, width, sums, extrema, t, POINT(p + j), t->weight + first_weight,
@@ -185,9 +233,12 @@ MAP_INLINE void near_block(int rows, int width, bool sums, bool extrema, const m
       high[j] = y.high;
     }
     for (int w = 0; w < (width ? width : sums); w++)
-      quad_put(sum[w], rows, apart, out->sum + first_row * apart + (first_weight + w) * tile + p);
-    if (extrema && out->low) quad_put(low, rows, tile, out->low + first_row * tile + p);
-    if (extrema && out->high) quad_put(high, rows, tile, out->high + first_row * tile + p);
+      put_points((quads){sum[w][0], sum[w][1], sum[w][2], sum[w][3]}, rows, apart,
+                 out->sum + first_row * apart + (first_weight + w) * tile + p);
+    if (extrema && out->low)
+      put_points((quads){low[0], low[1], low[2], low[3]}, rows, tile, out->low + first_row * tile + p);
+    if (extrema && out->high)
+      put_points((quads){high[0], high[1], high[2], high[3]}, rows, tile, out->high + first_row * tile + p);
   }
 }
 
