@@ -33,6 +33,7 @@ typedef void elementwise_kernel(int64_t n, void *out, const void *const in[KERNE
  * rows that count. */
 typedef struct {
   int n, tile;
+  int64_t after;         /**< points of the space behind this tile */
   const int64_t *start;  /**< [n + 1] entries of each point, from the first on */
   const int32_t *column; /**< source of each entry; of a gather: of each point, from the first on */
   const double *weight;  /**< [entries][width] */

@@ -149,10 +149,11 @@ static void segment_put(const bound_map *b, source y, source chosen, int rows, b
 }
 
 /** The points first .. first + n - 1 of what the map writes. */
-static map_tile tile_of(const bound_map *b, bool back, int64_t first, int n, int tile) {
-  if (back) return (map_tile){n, tile, b->back_start + first, b->back_row, NULL};
-  if (b->index) return (map_tile){n, tile, NULL, b->index + first, NULL};
-  return (map_tile){n, tile, b->start + first, b->column, b->weight};
+static map_tile tile_of(const bound_map *b, bool back, int64_t points, int64_t first, int n, int tile) {
+  const int64_t after = points - first - n;
+  if (back) return (map_tile){n, tile, after, b->back_start + first, b->back_row, NULL};
+  if (b->index) return (map_tile){n, tile, after, NULL, b->index + first, NULL};
+  return (map_tile){n, tile, after, b->start + first, b->column, b->weight};
 }
 
 static void repeat_last(int rows, int n, int tile, double *out) {
@@ -181,7 +182,7 @@ void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, i
   const bound_map *b = &x->maps[v->index];
   const int width = x->plan.program->maps[v->index].width;
   const source a = source_of(x, step->a, step->a_row);
-  const map_tile t = tile_of(b, v->kind == NODE_SCATTER_ADD, first, n, tile);
+  const map_tile t = tile_of(b, v->kind == NODE_SCATTER_ADD, x->points[v->space], first, n, tile);
   switch (v->kind) {
   case NODE_GATHER:
     x->kernels->map_gather(&t, v->rows, a.at, a.stride, out[0]);

@@ -50,7 +50,7 @@ MAP_INLINE quads turn(quads x) {
              r = __builtin_shufflevector(x.c, x.d, 0, 4, 2, 6),
              s = __builtin_shufflevector(x.c, x.d, 1, 5, 3, 7);
   return (quads){__builtin_shufflevector(p, r, 0, 1, 4, 5), __builtin_shufflevector(q, s, 0, 1, 4, 5),
-                  __builtin_shufflevector(p, r, 2, 3, 6, 7), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
+                 __builtin_shufflevector(p, r, 2, 3, 6, 7), __builtin_shufflevector(q, s, 2, 3, 6, 7)};
 }
 
 /** Four points with `rows` rows each to rows of a tile that are `stride` apart. */
@@ -157,9 +157,15 @@ static void map_store(int rows, int n, const void *in, int tile, double *out) {
 
 /* ------------------------------------------------------------------------ along maps */
 
+/** Points ahead of which sources are asked for: enough to come from memory in time. */
+enum { GATHER_AHEAD = 64 };
+
 MAP_INLINE void gather_block(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
   const int n = t->n;
+  const int64_t last = n + t->after - GATHER_AHEAD;
   for (int64_t p = 0; p < t->tile; p += 4) {
+    for (int j = 0; j < 4 && p + 4 <= last; j++)
+      __builtin_prefetch(a + t->column[p + j + GATHER_AHEAD] * stride, 0, 3);
 #define AT(j) quad_read(a + t->column[POINT(p + (j))] * stride, rows)
     put_points((quads){AT(0), AT(1), AT(2), AT(3)}, rows, t->tile, out + p);
 #undef AT

@@ -31,7 +31,13 @@ static pcsim_program *expressions_of_network(const char *const *texts, int n) {
   static const char *const coordinates[] = {"x", "y"}, *const unknowns[] = {"u", "v", "p"},
                            *const nu[] = {"nu"};
   const double value = RESIDUAL_NU;
-  const pcsim_lowering names = {2, coordinates, 3, unknowns, 1, nu, &value};
+  const pcsim_lowering names = {.num_coordinates = 2,
+                                .coordinates = coordinates,
+                                .num_unknowns = 3,
+                                .unknowns = unknowns,
+                                .num_parameters = 1,
+                                .parameters = nu,
+                                .values = &value};
   pcsim_program *lowered = NULL, *fields = NULL, *composed = NULL;
   must(pcsim_lower(texts, n, &names, &lowered, NULL, NULL), "lower");
   must(pcsim_program_create(&fields), "network");
