@@ -85,7 +85,7 @@ static pcsim_status find_rows(pcsim_executor *x, const pcsim_jacobian *j, jacobi
 /** Tile and columns that are made and consumed together: a tile writes all its rows, which the third cache
  *  has to take; several tiles where the second takes them. */
 static void choose_block(const pcsim_executor *x, int64_t wanted, jacobian_rows *rows) {
-  enum { TILE_BYTES = 3 << 20, BLOCK_BYTES = 512 * 1024 };
+  enum { TILE_BYTES = 5 << 20, BLOCK_BYTES = 512 * 1024 };
   const int unit = x->plan.lanes > 8 ? x->plan.lanes : 8;
   const int64_t column = rows->rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
   rows->tile = x->plan.tile;
