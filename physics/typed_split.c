@@ -18,7 +18,7 @@ static void split(const splitting *s, const pcsim_expr_node *tree, bool minus, c
 /* The body of a term inside of its operator. */
 static void put_body(typed_text *t, const typed_names *names, const typed_term *term, int part) {
   const pcsim_expr_node *leaf = term->leaf;
-  int column = typed_column(leaf), level = term->factors ? LEVEL_SIGNED : LEVEL_PRODUCT;
+  int column = typed_column(leaf), level = term->factors ? LEVEL_SIGNED : t->used ? LEVEL_PRODUCT : LEVEL_SUM;
   bool div = part == PART_FLUX && typed_is_call(leaf, "div");
   if (part == PART_ACCUMULATION && leaf->kind == PCSIM_EXPR_NAME) {
     typed_text_put(t, column, "%s", term->names->unknown[typed_resolve(term->names, leaf->name).index]);
