@@ -190,6 +190,18 @@ void pcsim_transport_problem_destroy(pcsim_transport_problem **problem);
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */
 void pcsim_transport_problem_check(pcsim_tree *tree);
 
+/** Fields of typed laws as a solver hands them out; borrowed from the solver, valid until its next step.
+ *  n = num_cells + num_ghosts, nb = boundary faces. */
+typedef struct {
+  const pcsim_mesh *mesh;
+  int num_unknowns;               /**< m */
+  const char *const *name;        /**< [m] */
+  const double *const *value;     /**< [m] -> [n] */
+  const double *const *gradient;  /**< [m] -> [n][3] */
+  const double *const *face;      /**< [m] -> [nb] on boundary faces */
+  const double *const *face_flux; /**< [m] -> [nb] flux of the equation out of the domain, times the area */
+} pcsim_transport_fields;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file solver.h  Steady incompressible flow by a coupled finite-volume Newton method. */
+/** @file solver.h  Incompressible flow and typed conservation laws by coupled finite-volume Newton methods.
+ */
 #ifndef PCSIM_SOLVER_H
 #define PCSIM_SOLVER_H
 
@@ -88,6 +89,36 @@ pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double
 /** Continue from a state; steps count on from it. */
 pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double *unknowns,
                                          const double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
+
+/* --------------------------------------------------- typed conservation laws */
+
+/** Choices of the solver of typed laws; defaults from pcsim_transport_options_default. */
+typedef struct {
+  double tolerance; /**< relative residual to stop at */
+  int64_t steps_max;
+  double cfl;     /**< first pseudo-time step in units of a cell's own time; 1e12: Newton's method at once */
+  double central; /**< share of central interpolation in fluxes, rest upwind; NAN: 1 where the flux has
+                       gradients in it, else 0 */
+  double kappa;   /**< face interpolation: 0 linear, 1 cubic */
+  double linear_tolerance; /**< of the inner Krylov solve */
+  char linear[16];         /**< auto | direct | petsc */
+  char petsc[512];         /**< extra PETSc options, "" none */
+} pcsim_transport_options;
+pcsim_transport_options pcsim_transport_options_default(void);
+
+typedef struct pcsim_transport_solver pcsim_transport_solver;
+/** Collective. Mesh and problem are borrowed until destroy. Errors: as pcsim_flow_solver_create, and ERR_ARG
+ *  for laws that the solver cannot write out. */
+pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
+                                           const pcsim_transport_options *options,
+                                           pcsim_transport_solver **solver) PCSIM_NODISCARD;
+void pcsim_transport_solver_destroy(pcsim_transport_solver **solver);
+/** March to the steady state. Not converging is a result, not an error. */
+pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *solver, pcsim_solve_observer observer,
+                                        void *context, pcsim_solve_result *result) PCSIM_NODISCARD;
+/** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
+pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *solver,
+                                           pcsim_transport_fields *fields) PCSIM_NODISCARD;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file transport.h  Private to solver/: typed conservation laws dt A + div F + source = 0 discretised by
+ *  programs.
+ *
+ *  The laws at one point come from physics/ (pcsim_transport_view). Here they are written out on cells, faces
+ *  and boundary faces, joined by maps, into programs of the whole mesh: residual, its tangent, compact
+ *  Jacobian, accumulation. docs/discretisation.md has the formulas. Before a residual stand the gradients
+ *  (gradient.h) and a halo exchange.
+ *
+ *  Letters of array shapes: n owned cells, nt cells with ghosts, ni interior faces, nb boundary faces,
+ *  d dimension, m unknowns a cell. */
+#ifndef PCSIM_SOLVER_TRANSPORT_H
+#define PCSIM_SOLVER_TRANSPORT_H
+
+#include "gradient.h"
+#include "system.h"
+
+#include <pcsim/solver.h>
+
+/** One condition and its boundary faces, num of them on this rank. */
+typedef struct {
+  const pcsim_transport_condition *c;
+  int64_t num;
+  int32_t *owner;        /**< [num] */
+  double *area;          /**< [num][d] out of the domain */
+  double *line;          /**< [num][d] face centre - cell centre */
+  double *coordinates;   /**< [num][4] x, y, z, t */
+  double *share;         /**< [num][m] of gradient_maps */
+  double *value;         /**< [num][m] given values at the current time */
+  double **field;        /**< [num_fields][num] the cell's */
+  double *state, *flux;  /**< [num][m] values on the faces, outward fluxes times the area, when asked for */
+  double *normal[3];     /**< [num] unit normal by components, where `given` wants it */
+  pcsim_executor *given; /**< `value` of `c->program` */
+} transport_boundary;
+
+/** Nodes of boundaries where a value is given, by condition. */
+typedef struct {
+  int64_t num;
+  int64_t *place;      /**< [num] index into gradient_maps.given */
+  double *coordinates; /**< [num][4] */
+  double *value;       /**< [num][m] */
+  pcsim_executor *given;
+} transport_nodes;
+
+/** Faces inside, of one kind: `num` ordinary faces or interfaces of two materials. */
+typedef struct {
+  int64_t num;
+  int32_t *owner, *neighbour; /**< [num] */
+  double *area, *line,
+      *skew;           /**< [num][d] area vector, centre line, face centre - point of the centre line */
+  double *t;           /**< [num] where the face cuts the centre line, 0 at the owner */
+  double *coordinates; /**< [num][4] of the face centre */
+  double *speed;       /**< [num] |S| times the frozen bound of the speed of signals */
+} transport_faces;
+
+typedef struct {
+  double central; /**< share of central interpolation in fluxes, the rest upwind */
+  double kappa;   /**< face interpolation: 0 linear, 1 cubic */
+} transport_choices;
+
+typedef struct transport {
+  const pcsim_mesh *mesh;
+  const pcsim_mesh_view *view;
+  const pcsim_transport_view *problem;
+  transport_choices choices;
+  int dim, m;
+  int64_t n, nt, ni, nb;
+
+  int *class_of; /**< [m] unknowns that the same conditions fix */
+  int num_classes;
+  gradient_maps gradient;
+  transport_faces faces;
+  transport_boundary *boundary; /**< [num_conditions] */
+  transport_nodes *nodes;       /**< [num_conditions] */
+  double *volume;               /**< [nt] */
+  double *cell_coordinates;     /**< [nt][4] */
+  double *face_given;           /**< [nb][m] */
+  double *node_given;           /**< [gradient.num_given][m] */
+  double *node_value;           /**< workspace of the gradients */
+  double *fixed;                /**< [n][m] point and line sources at the current time */
+  pcsim_executor **source;      /**< [num_sources] */
+  double **source_coordinates;  /**< [num_sources][points][4] */
+  double **source_value;        /**< [num_sources][points][m] */
+  double time;                  /**< of everything that is given; NAN before the first */
+
+  double *q, *v;           /**< [nt][m] state, direction */
+  double *grad, *v_grad;   /**< [nt][m*d] */
+  double *all;             /**< [nt][m] what the programs put out on cells */
+  pcsim_executor *surface; /**< state and flux of the boundary faces */
+  pcsim_executor *residual, *tangent, *accumulation, *accumulation_tangent, *speed, *jacobian;
+
+  /* compact Jacobian; blocks are stored by columns: [column][row] */
+  double *block_owner,
+      *block_neighbour;              /**< [ni][m*m] derivative of the face's flux by either cell's value */
+  double **block_boundary;           /**< [num_conditions][num][m*m] */
+  double *block_source, *block_mass; /**< [nt][m*m] of the source and the accumulation, times the volume */
+  double *pace;                      /**< [n][m] pseudo-time term at cfl = 1 */
+  double cfl, step;                  /**< of set_shift */
+} transport;
+
+/** Geometry, gradients, given values; the problem is borrowed. Collective. */
+pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
+                              const transport_choices *choices, transport **t) PCSIM_NODISCARD;
+void transport_destroy(transport **t);
+/** Everything given follows the time. */
+pcsim_status transport_set_time(transport *t, double time) PCSIM_NODISCARD;
+
+/* -------------------------------------------------- evaluation (transport_apply.c) */
+
+/** Parts of transport_create: executors of point and line sources, of the programs. */
+pcsim_status transport_make_sources(transport *t) PCSIM_NODISCARD;
+pcsim_status transport_make_executors(transport *t) PCSIM_NODISCARD;
+/** Point and line sources at the time that the coordinates hold, into t->fixed. */
+pcsim_status transport_update_sources(transport *t) PCSIM_NODISCARD;
+
+/** Gradients of t->q and everything given at the time. Collective. */
+pcsim_status transport_update_gradient(transport *t, double time) PCSIM_NODISCARD;
+/** Residual of t->q into r [n][m]. Collective. */
+pcsim_status transport_residual(transport *t, double time, double *r) PCSIM_NODISCARD;
+/** y = R'(q) v without any shift, both [n][m]. Collective. */
+pcsim_status transport_tangent(transport *t, const double *v, double *y) PCSIM_NODISCARD;
+/** a [n][m] = volume times A(q). */
+pcsim_status transport_accumulation(transport *t, double *a) PCSIM_NODISCARD;
+/** y [n][m] = derivative of the accumulation along v [n][m]. */
+pcsim_status transport_accumulation_tangent(transport *t, const double *v, double *y) PCSIM_NODISCARD;
+/** Speeds of signals on faces from the current state and gradients. */
+pcsim_status transport_update_speed(transport *t) PCSIM_NODISCARD;
+/** Blocks of the compact Jacobian and the pseudo-time terms, from the current state and gradients. */
+pcsim_status transport_update_blocks(transport *t) PCSIM_NODISCARD;
+
+/** State and flux of the boundary faces from the current state and gradients. */
+pcsim_status transport_update_boundary(transport *t) PCSIM_NODISCARD;
+
+/* ----------------------------------------------------- programs (transport_program.c) */
+
+/** Programs of the whole mesh. Inputs and maps are named as transport_apply.c binds them. Caller destroys. */
+pcsim_status transport_write_residual(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+pcsim_status transport_write_surface(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+pcsim_status transport_write_accumulation(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+pcsim_status transport_write_speed(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+pcsim_status transport_write_jacobian(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+/** Does the program need this input? */
+bool transport_needs(const pcsim_program *program, const char *input);
+
+#endif

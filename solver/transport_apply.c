@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The programs of a mesh run: data bound by name, exchanges before, ghosts left out after. */
+#include "transport.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------- binding */
+
+/* Input or output that a program may not have. */
+static pcsim_status bind_input(pcsim_executor *x, const pcsim_program *p, const char *name,
+                               const double *data) {
+  const char *have;
+  for (int i = 0; (have = pcsim_program_input(p, i, NULL, NULL)); i++)
+    if (!strcmp(have, name)) return pcsim_executor_bind(x, name, data);
+  return PCSIM_OK;
+}
+
+static pcsim_status bind_boundary(const transport *t, int k, pcsim_executor *x, const pcsim_program *p) {
+  const transport_boundary *b = &t->boundary[k];
+  char space[32], name[64];
+  snprintf(space, sizeof space, "boundary %d", k);
+  PCSIM_TRY(pcsim_executor_points(x, space, b->num));
+  snprintf(name, sizeof name, "%s.owner", space);
+  PCSIM_TRY(pcsim_executor_bind_index(x, name, b->owner));
+  const struct {
+    const char *name;
+    const double *data;
+  } inputs[] = {{"area", b->area},
+                {"line", b->line},
+                {"coordinates", b->coordinates},
+                {"share", b->share},
+                {"value", b->value}};
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+    snprintf(name, sizeof name, "%s.%s", space, inputs[i].name);
+    PCSIM_TRY(bind_input(x, p, name, inputs[i].data));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status bind_cells(const transport *t, pcsim_executor *x, const pcsim_program *p) {
+  PCSIM_TRY(pcsim_executor_points(x, "cells", t->nt));
+  PCSIM_TRY(bind_input(x, p, "q", t->q));
+  PCSIM_TRY(bind_input(x, p, "grad", t->grad));
+  PCSIM_TRY(bind_input(x, p, "d_q", t->v));
+  PCSIM_TRY(bind_input(x, p, "d_grad", t->v_grad));
+  PCSIM_TRY(bind_input(x, p, "cells.volume", t->volume));
+  PCSIM_TRY(bind_input(x, p, "cells.coordinates", t->cell_coordinates));
+  for (int i = 0; i < t->problem->num_fields; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "cells.field %d", i);
+    PCSIM_TRY(bind_input(x, p, name, t->problem->values[i]));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status bind_faces(const transport *t, pcsim_executor *x, const pcsim_program *p) {
+  const transport_faces *f = &t->faces;
+  PCSIM_TRY(pcsim_executor_points(x, "faces", f->num));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "faces.owner", f->owner));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "faces.neighbour", f->neighbour));
+  PCSIM_TRY(bind_input(x, p, "faces.area", f->area));
+  PCSIM_TRY(bind_input(x, p, "faces.line", f->line));
+  PCSIM_TRY(bind_input(x, p, "faces.skew", f->skew));
+  PCSIM_TRY(bind_input(x, p, "faces.t", f->t));
+  PCSIM_TRY(bind_input(x, p, "faces.coordinates", f->coordinates));
+  return bind_input(x, p, "faces.speed", f->speed);
+}
+
+/* Which spaces a program knows. */
+enum { CELLS = 0, FACES = 1, BOUNDARIES = 2 };
+
+static pcsim_status make(const transport *t, const pcsim_program *p, int spaces, const char *output,
+                         double *data, pcsim_executor **x) {
+  PCSIM_TRY(pcsim_executor_create(p, NULL, x));
+  PCSIM_TRY(bind_cells(t, *x, p));
+  if (spaces & FACES) PCSIM_TRY(bind_faces(t, *x, p));
+  for (int k = 0; (spaces & BOUNDARIES) && k < t->problem->num_conditions; k++)
+    PCSIM_TRY(bind_boundary(t, k, *x, p));
+  return output ? pcsim_executor_bind_output(*x, output, data) : PCSIM_OK;
+}
+
+/* The program and, if `along`, its tangent by the state. */
+static pcsim_status make_pair(const transport *t, const pcsim_program *p, int spaces, pcsim_executor **x,
+                              pcsim_executor **along) {
+  pcsim_program *tangent = NULL;
+  PCSIM_TRY(make(t, p, spaces, "all", t->all, x));
+  PCSIM_TRY(pcsim_transform_jvp(p, (const char *const[]){"q", "grad"}, 2, &tangent));
+  pcsim_status status = pcsim_program_keep(tangent, (const char *const[]){"d_all"}, 1);
+  if (status == PCSIM_OK) status = make(t, tangent, spaces, "d_all", t->all, along);
+  pcsim_program_destroy(&tangent);
+  return status;
+}
+
+static pcsim_status make_jacobian(transport *t) {
+  pcsim_program *p = NULL;
+  char name[64];
+  PCSIM_TRY(transport_write_jacobian(t, &p));
+  pcsim_status status = make(t, p, FACES | BOUNDARIES, "owner", t->block_owner, &t->jacobian);
+  pcsim_program_destroy(&p);
+  PCSIM_TRY(status);
+  PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "neighbour", t->block_neighbour));
+  PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "source", t->block_source));
+  PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "mass", t->block_mass));
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    snprintf(name, sizeof name, "boundary %d", k);
+    PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, name, t->block_boundary[k]));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_surface(transport *t) {
+  pcsim_program *p = NULL;
+  char name[64];
+  PCSIM_TRY(transport_write_surface(t, &p));
+  pcsim_status status = make(t, p, BOUNDARIES, NULL, NULL, &t->surface);
+  pcsim_program_destroy(&p);
+  PCSIM_TRY(status);
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    snprintf(name, sizeof name, "state %d", k);
+    PCSIM_TRY(pcsim_executor_bind_output(t->surface, name, t->boundary[k].state));
+    snprintf(name, sizeof name, "flux %d", k);
+    PCSIM_TRY(pcsim_executor_bind_output(t->surface, name, t->boundary[k].flux));
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status transport_make_executors(transport *t) {
+  pcsim_program *p = NULL;
+  PCSIM_TRY(transport_write_residual(t, &p));
+  pcsim_status status = make_pair(t, p, FACES | BOUNDARIES, &t->residual, &t->tangent);
+  pcsim_program_destroy(&p);
+  PCSIM_TRY(status);
+  PCSIM_TRY(transport_write_accumulation(t, &p));
+  status = make_pair(t, p, CELLS, &t->accumulation, &t->accumulation_tangent);
+  pcsim_program_destroy(&p);
+  PCSIM_TRY(status);
+  PCSIM_TRY(transport_write_speed(t, &p));
+  status = make(t, p, FACES, "speed", t->faces.speed, &t->speed);
+  pcsim_program_destroy(&p);
+  PCSIM_TRY(status);
+  PCSIM_TRY(make_surface(t));
+  return make_jacobian(t);
+}
+
+/* --------------------------------------------------- point and line sources */
+
+pcsim_status transport_make_sources(transport *t) {
+  const size_t sources = (size_t)t->problem->num_sources;
+  PCSIM_TRY(pcsim_alloc(sources, sizeof *t->source, &t->source));
+  PCSIM_TRY(pcsim_alloc(sources, sizeof *t->source_coordinates, &t->source_coordinates));
+  PCSIM_TRY(pcsim_alloc(sources, sizeof *t->source_value, &t->source_value));
+  for (size_t k = 0; k < sources; k++) {
+    const pcsim_transport_source *s = &t->problem->source[k];
+    PCSIM_TRY(pcsim_alloc((size_t)s->num_points * 4, sizeof(double), &t->source_coordinates[k]));
+    PCSIM_TRY(pcsim_alloc((size_t)(s->num_points * t->m), sizeof(double), &t->source_value[k]));
+    for (int64_t i = 0; i < s->num_points; i++)
+      memcpy(t->source_coordinates[k] + 4 * i, s->point + 3 * i, 3 * sizeof(double));
+    PCSIM_TRY(pcsim_executor_create(s->program, NULL, &t->source[k]));
+    PCSIM_TRY(pcsim_executor_points(t->source[k], "points", s->num_points));
+    PCSIM_TRY(bind_input(t->source[k], s->program, "coordinates", t->source_coordinates[k]));
+    PCSIM_TRY(pcsim_executor_bind_output(t->source[k], "value", t->source_value[k]));
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status transport_update_sources(transport *t) {
+  memset(t->fixed, 0, (size_t)(t->n * t->m) * sizeof *t->fixed);
+  for (int k = 0; k < t->problem->num_sources; k++) {
+    const pcsim_transport_source *s = &t->problem->source[k];
+    if (!s->num_points) continue;
+    for (int64_t i = 0; i < s->num_points; i++) t->source_coordinates[k][4 * i + 3] = t->time;
+    PCSIM_TRY(pcsim_executor_run(t->source[k], false));
+    for (int64_t i = 0; i < s->num_points; i++)
+      for (int c = 0; c < t->m; c++)
+        t->fixed[s->cell[i] * t->m + c] += s->weight[i] * t->source_value[k][i * t->m + c];
+  }
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------- evaluation */
+
+static pcsim_status fill_gradient(transport *t, bool given, double *q, double *grad) {
+  const gradient_data data = {.m = t->m,
+                              .class_of = t->class_of,
+                              .face = given ? t->face_given : NULL,
+                              .node = given ? t->node_given : NULL,
+                              .node_value = t->node_value};
+  PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m, q));
+  gradient_apply(&t->gradient, &data, q, grad);
+  return pcsim_mesh_exchange(t->mesh, t->m * t->dim, grad);
+}
+
+pcsim_status transport_update_gradient(transport *t, double time) {
+  PCSIM_TRY(transport_set_time(t, time));
+  return fill_gradient(t, true, t->q, t->grad);
+}
+
+pcsim_status transport_residual(transport *t, double time, double *r) {
+  PCSIM_TRY(transport_update_gradient(t, time));
+  PCSIM_TRY(pcsim_executor_run(t->residual, false));
+  for (int64_t i = 0; i < t->n * t->m; i++) r[i] = t->all[i] - t->fixed[i];
+  return PCSIM_OK;
+}
+
+pcsim_status transport_tangent(transport *t, const double *v, double *y) {
+  const size_t bytes = (size_t)(t->n * t->m) * sizeof *v;
+  memcpy(t->v, v, bytes);
+  PCSIM_TRY(fill_gradient(t, false, t->v, t->v_grad));
+  PCSIM_TRY(pcsim_executor_run(t->tangent, false));
+  memcpy(y, t->all, bytes);
+  return PCSIM_OK;
+}
+
+pcsim_status transport_accumulation(transport *t, double *a) {
+  PCSIM_TRY(pcsim_executor_run(t->accumulation, false));
+  memcpy(a, t->all, (size_t)(t->n * t->m) * sizeof *a);
+  return PCSIM_OK;
+}
+
+pcsim_status transport_accumulation_tangent(transport *t, const double *v, double *y) {
+  const size_t bytes = (size_t)(t->n * t->m) * sizeof *v;
+  memcpy(t->v, v, bytes);
+  PCSIM_TRY(pcsim_executor_run(t->accumulation_tangent, false));
+  memcpy(y, t->all, bytes);
+  return PCSIM_OK;
+}
+
+pcsim_status transport_update_speed(transport *t) { return pcsim_executor_run(t->speed, false); }
+
+pcsim_status transport_update_boundary(transport *t) { return pcsim_executor_run(t->surface, false); }
+
+/* Pseudo-time term of a cell: the diagonal of the compact Jacobian, as far as it is positive. */
+static void update_pace(transport *t) {
+  const int m = t->m, step = m + 1;
+  const int64_t size = (int64_t)m * m;
+  memset(t->pace, 0, (size_t)(t->n * m) * sizeof *t->pace);
+  for (int64_t k = 0; k < t->ni; k++)
+    for (int side = 0; side < 2; side++) {
+      const int64_t c = side ? t->faces.neighbour[k] : t->faces.owner[k];
+      const double *block = (side ? t->block_neighbour : t->block_owner) + k * size;
+      for (int i = 0; c < t->n && i < m; i++) t->pace[c * m + i] += fabs(block[i * step]);
+    }
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    for (int64_t f = 0; f < t->boundary[k].num; f++)
+      for (int i = 0; i < m; i++)
+        t->pace[t->boundary[k].owner[f] * m + i] += fabs(t->block_boundary[k][f * size + i * step]);
+  for (int64_t c = 0; c < t->n; c++)
+    for (int i = 0; i < m; i++) t->pace[c * m + i] += fabs(t->block_source[c * size + i * step]);
+}
+
+pcsim_status transport_update_blocks(transport *t) {
+  PCSIM_TRY(transport_update_speed(t));
+  PCSIM_TRY(pcsim_executor_run(t->jacobian, false));
+  update_pace(t);
+  return PCSIM_OK;
+}

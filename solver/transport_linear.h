@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file transport_linear.h  Private to solver/: linear systems of typed laws, and the laws as a system. */
+#ifndef PCSIM_SOLVER_TRANSPORT_LINEAR_H
+#define PCSIM_SOLVER_TRANSPORT_LINEAR_H
+
+#include "transport.h"
+
+typedef struct transport_linear transport_linear;
+
+/** `t` is borrowed. Collective. Errors: ERR_MEMORY, ERR_LIBRARY, ERR_CASE (PETSc options). */
+pcsim_status transport_linear_create(transport *t, const pcsim_transport_options *options,
+                                     transport_linear **linear) PCSIM_NODISCARD;
+void transport_linear_destroy(transport_linear **linear);
+/** New preconditioner from the current state and shift. */
+pcsim_status transport_linear_update(transport_linear *linear) PCSIM_NODISCARD;
+/** Solve (A'/step + pace/cfl + R') x = b, both [n][m]; `*converged` false if the tolerance was missed. */
+pcsim_status transport_linear_solve(transport_linear *linear, const double *b, double *x, double tolerance,
+                                    int64_t *iterations, bool *converged) PCSIM_NODISCARD;
+
+/** What the system's functions work on; borrowed, must outlive the system. */
+typedef struct {
+  transport *t;
+  transport_linear *linear;
+  uint8_t evolves[SYSTEM_UNKNOWNS_MAX];
+} transport_context;
+void transport_system(transport_context *context, discrete_system *s);
+/** y = (A'/step + pace/cfl + R') v (transport_system.c). */
+pcsim_status transport_shifted_tangent(transport *t, const double *v, double *y) PCSIM_NODISCARD;
+
+#endif

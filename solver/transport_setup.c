@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A mesh and typed laws packed for the programs: geometry, classes of unknowns, gradients, given values. */
+#include "transport.h"
+
+#include <math.h>
+#include <string.h>
+
+static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* x, y, z and a place for the time. */
+static pcsim_status copy_points(int64_t n, const double *points, double **out) {
+  PCSIM_TRY(pcsim_alloc((size_t)n * 4, sizeof **out, out));
+  for (int64_t i = 0; i < n; i++) memcpy(*out + 4 * i, points + 3 * i, 3 * sizeof(double));
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------- faces inside */
+
+static pcsim_status allocate_faces(transport_faces *f, int64_t num, size_t dim) {
+  const size_t n = (size_t)num;
+  f->num = num;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *f->owner, &f->owner));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *f->neighbour, &f->neighbour));
+  PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->area, &f->area));
+  PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->line, &f->line));
+  PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->skew, &f->skew));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *f->t, &f->t));
+  return pcsim_alloc(n, sizeof *f->speed, &f->speed);
+}
+
+static pcsim_status pack_faces(transport *t) {
+  const pcsim_mesh_view *v = t->view;
+  transport_faces *f = &t->faces;
+  PCSIM_TRY(allocate_faces(f, t->ni, (size_t)t->dim));
+  PCSIM_TRY(copy_points(t->ni, v->face_centre, &f->coordinates));
+  for (int64_t k = 0; k < t->ni; k++) {
+    const int32_t P = v->owner[k], N = v->neighbour[k];
+    const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
+    const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
+    double d[3], e[3];
+    for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
+    const double sd = dot3(S, d);
+    PCSIM_CHECK(
+        sd > 0, PCSIM_ERR_MESH,
+        "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
+        "too distorted there; improve it or remove a cell",
+        (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
+    f->owner[k] = P, f->neighbour[k] = N;
+    f->t[k] = dot3(S, e) / sd;
+    for (int i = 0; i < t->dim; i++) {
+      f->area[k * t->dim + i] = S[i];
+      f->line[k * t->dim + i] = d[i];
+      f->skew[k * t->dim + i] = e[i] - f->t[k] * d[i];
+    }
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------- boundary faces */
+
+static pcsim_status allocate_boundary(const transport *t, transport_boundary *b) {
+  const size_t n = (size_t)b->num, dim = (size_t)t->dim, m = (size_t)t->m;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->owner, &b->owner));
+  PCSIM_TRY(pcsim_alloc(n * dim, sizeof *b->area, &b->area));
+  PCSIM_TRY(pcsim_alloc(n * dim, sizeof *b->line, &b->line));
+  PCSIM_TRY(pcsim_alloc(n * 4, sizeof *b->coordinates, &b->coordinates));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof *b->share, &b->share));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof *b->value, &b->value));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof *b->state, &b->state));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof *b->flux, &b->flux));
+  PCSIM_TRY(pcsim_alloc((size_t)t->problem->num_fields, sizeof *b->field, &b->field));
+  for (int i = 0; i < t->problem->num_fields; i++) PCSIM_TRY(pcsim_alloc(n, sizeof **b->field, &b->field[i]));
+  return PCSIM_OK;
+}
+
+static pcsim_status pack_boundary(transport *t, const pcsim_transport_condition *c, transport_boundary *b) {
+  const pcsim_mesh_view *v = t->view;
+  b->c = c;
+  b->num = c->num_faces;
+  PCSIM_TRY(allocate_boundary(t, b));
+  for (int64_t k = 0; k < b->num; k++) {
+    const int64_t face = t->ni + c->face[k];
+    const int32_t P = v->owner[face];
+    const double *S = v->face_area + 3 * face, *xf = v->face_centre + 3 * face;
+    const double *xp = v->cell_centre + 3 * (int64_t)P;
+    const double d[3] = {xf[0] - xp[0], xf[1] - xp[1], xf[2] - xp[2]};
+    PCSIM_CHECK(
+        dot3(S, d) > 0, PCSIM_ERR_MESH,
+        "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
+        (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
+    b->owner[k] = P;
+    for (int i = 0; i < t->dim; i++) b->area[k * t->dim + i] = S[i], b->line[k * t->dim + i] = d[i];
+    memcpy(b->coordinates + 4 * k, xf, 3 * sizeof *xf);
+    for (int i = 0; i < t->problem->num_fields; i++) b->field[i][k] = t->problem->values[i][P];
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------ gradients */
+
+/* Unknowns with the same conditions everywhere are one class. */
+static pcsim_status find_classes(transport *t) {
+  const pcsim_transport_view *p = t->problem;
+  PCSIM_TRY(pcsim_alloc((size_t)t->m, sizeof *t->class_of, &t->class_of));
+  for (int i = 0; i < t->m; i++) {
+    t->class_of[i] = -1;
+    for (int j = 0; j < i && t->class_of[i] < 0; j++) {
+      bool same = true;
+      for (int k = 0; k < p->num_conditions; k++)
+        same &= (p->condition[k].kind[i] == PCSIM_TRANSPORT_VALUE) ==
+                (p->condition[k].kind[j] == PCSIM_TRANSPORT_VALUE);
+      if (same) t->class_of[i] = t->class_of[j];
+    }
+    if (t->class_of[i] < 0) t->class_of[i] = t->num_classes++;
+  }
+  return PCSIM_OK;
+}
+
+static bool fixes(const transport *t, int condition, int class) {
+  for (int i = 0; i < t->m; i++)
+    if (t->class_of[i] == class) return t->problem->condition[condition].kind[i] == PCSIM_TRANSPORT_VALUE;
+  return false;
+}
+
+/* Condition of each boundary of the mesh, also where this rank has no face of it; several: -1. */
+static void conditions_of_patches(const transport *t, int *condition) {
+  const pcsim_mesh_view *v = t->view;
+  for (int p = 0; p < v->num_patches; p++) condition[p] = -1;
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++) {
+      const int64_t face = t->ni + t->boundary[k].c->face[i];
+      for (int p = 0; p < v->num_patches; p++)
+        if (face >= v->patch_start[p] && face < v->patch_start[p + 1]) condition[p] = k;
+    }
+  MPI_Allreduce(MPI_IN_PLACE, condition, v->num_patches, MPI_INT, MPI_MAX, pcsim_mesh_comm(t->mesh));
+}
+
+/* A copy of the condition's program that gives the values alone. */
+static pcsim_status program_of_values(const pcsim_transport_condition *c, pcsim_program **program) {
+  PCSIM_TRY(pcsim_program_copy(c->program, program));
+  pcsim_status status = pcsim_program_keep(*program, (const char *const[]){"value"}, 1);
+  if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
+  if (status != PCSIM_OK) pcsim_program_destroy(program);
+  return status;
+}
+
+/* Values that depend on nothing but place and time are known at the nodes as well. */
+static pcsim_status known_at_nodes(const pcsim_transport_condition *c, bool *known) {
+  pcsim_program *values;
+  const char *name;
+  bool used;
+  PCSIM_TRY(program_of_values(c, &values));
+  *known = true;
+  for (int i = 0; (name = pcsim_program_input(values, i, NULL, &used)); i++)
+    if (used && strcmp(name, "coordinates") != 0) *known = false;
+  pcsim_program_destroy(&values);
+  return PCSIM_OK;
+}
+
+static pcsim_status classify_nodes(const transport *t, const int *condition, uint8_t *node) {
+  for (int p = 0; p < t->view->num_patches; p++) {
+    bool known = false;
+    if (condition[p] >= 0) PCSIM_TRY(known_at_nodes(&t->problem->condition[condition[p]], &known));
+    for (int c = 0; c < t->num_classes; c++)
+      node[p * t->num_classes + c] = !known                      ? GRADIENT_NODE_NONE
+                                     : fixes(t, condition[p], c) ? GRADIENT_NODE_GIVEN
+                                                                 : GRADIENT_NODE_CELLS;
+  }
+  return PCSIM_OK;
+}
+
+/* Given nodes, sorted by condition. */
+static pcsim_status pack_nodes(transport *t, const int *condition) {
+  const gradient_maps *g = &t->gradient;
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    transport_nodes *nodes = &t->nodes[k];
+    for (int64_t i = 0; i < g->num_given; i++) nodes->num += condition[t->view->node_patch[g->given[i]]] == k;
+    PCSIM_TRY(pcsim_alloc((size_t)nodes->num, sizeof *nodes->place, &nodes->place));
+    PCSIM_TRY(pcsim_alloc((size_t)nodes->num * 4, sizeof *nodes->coordinates, &nodes->coordinates));
+    PCSIM_TRY(pcsim_alloc((size_t)(nodes->num * t->m), sizeof *nodes->value, &nodes->value));
+    int64_t at = 0;
+    for (int64_t i = 0; i < g->num_given; i++) {
+      if (condition[t->view->node_patch[g->given[i]]] != k) continue;
+      nodes->place[at] = i;
+      memcpy(nodes->coordinates + 4 * at++, t->view->node + 3 * (int64_t)g->given[i], 3 * sizeof(double));
+    }
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status build_gradients(transport *t, const int *condition, uint8_t *node, uint8_t *fixed) {
+  PCSIM_TRY(classify_nodes(t, condition, node));
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++)
+      for (int c = 0; c < t->num_classes; c++)
+        fixed[t->boundary[k].c->face[i] * t->num_classes + c] = fixes(t, k, c);
+  PCSIM_TRY(gradient_create(&(gradient_request){t->mesh, t->num_classes, fixed, node, t->problem->material},
+                            &t->gradient));
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++)
+      for (int c = 0; c < t->m; c++)
+        t->boundary[k].share[i * t->m + c] =
+            t->gradient.share[t->boundary[k].c->face[i] * t->num_classes + t->class_of[c]];
+  return pack_nodes(t, condition);
+}
+
+static pcsim_status make_gradients(transport *t) {
+  const size_t patches = (size_t)t->view->num_patches, classes = (size_t)t->num_classes;
+  int *condition = NULL;
+  uint8_t *node = NULL, *fixed = NULL;
+  pcsim_status status = pcsim_alloc(patches, sizeof *condition, &condition);
+  if (status == PCSIM_OK) status = pcsim_alloc(patches * classes, sizeof *node, &node);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)t->nb * classes, sizeof *fixed, &fixed);
+  status = pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
+  if (status == PCSIM_OK) {
+    conditions_of_patches(t, condition);
+    status = build_gradients(t, condition, node, fixed);
+  }
+  pcsim_free(&condition), pcsim_free(&node), pcsim_free(&fixed);
+  return status;
+}
+
+/* --------------------------------------------------------------- given values */
+
+static pcsim_status bind_fields(const transport *t, pcsim_executor *x, const pcsim_program *program,
+                                double *const *field) {
+  for (int i = 0; i < t->problem->num_fields; i++)
+    if (transport_needs(program, t->problem->field[i]))
+      PCSIM_TRY(pcsim_executor_bind(x, t->problem->field[i], field[i]));
+  return PCSIM_OK;
+}
+
+/* The unit normals of a condition's faces, by components; kept with the condition. */
+static pcsim_status bind_normals(const transport *t, transport_boundary *b, const pcsim_program *program) {
+  static const char *const names[] = {"n.x", "n.y", "n.z"};
+  for (int j = 0; j < t->dim; j++) {
+    if (!transport_needs(program, names[j])) continue;
+    PCSIM_TRY(pcsim_alloc((size_t)b->num, sizeof *b->normal[j], &b->normal[j]));
+    for (int64_t k = 0; k < b->num; k++) {
+      double square = 0;
+      for (int i = 0; i < t->dim; i++) square += b->area[k * t->dim + i] * b->area[k * t->dim + i];
+      b->normal[j][k] = b->area[k * t->dim + j] / sqrt(square);
+    }
+    PCSIM_TRY(pcsim_executor_bind(b->given, names[j], b->normal[j]));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_given(transport *t, int k) {
+  transport_boundary *b = &t->boundary[k];
+  transport_nodes *nodes = &t->nodes[k];
+  pcsim_program *values;
+  pcsim_status status;
+  PCSIM_TRY(program_of_values(b->c, &values));
+  const bool placed = transport_needs(values, "coordinates");
+  PCSIM_GOTO(pcsim_executor_create(values, NULL, &b->given), status, done);
+  PCSIM_GOTO(pcsim_executor_points(b->given, "points", b->num), status, done);
+  if (placed) PCSIM_GOTO(pcsim_executor_bind(b->given, "coordinates", b->coordinates), status, done);
+  PCSIM_GOTO(bind_fields(t, b->given, values, b->field), status, done);
+  PCSIM_GOTO(bind_normals(t, b, values), status, done);
+  PCSIM_GOTO(pcsim_executor_bind_output(b->given, "value", b->value), status, done);
+  if (!nodes->num) goto done;
+  PCSIM_GOTO(pcsim_executor_create(values, NULL, &nodes->given), status, done);
+  PCSIM_GOTO(pcsim_executor_points(nodes->given, "points", nodes->num), status, done);
+  if (placed) PCSIM_GOTO(pcsim_executor_bind(nodes->given, "coordinates", nodes->coordinates), status, done);
+  status = pcsim_executor_bind_output(nodes->given, "value", nodes->value);
+done:
+  pcsim_program_destroy(&values);
+  return status;
+}
+
+static void stamp(int64_t n, double *coordinates, double time) {
+  for (int64_t i = 0; i < n; i++) coordinates[4 * i + 3] = time;
+}
+
+pcsim_status transport_set_time(transport *t, double time) {
+  const int m = t->m;
+  if (t->time == time) return PCSIM_OK;
+  t->time = time;
+  stamp(t->nt, t->cell_coordinates, time);
+  stamp(t->faces.num, t->faces.coordinates, time);
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    const transport_boundary *b = &t->boundary[k];
+    const transport_nodes *nodes = &t->nodes[k];
+    stamp(b->num, b->coordinates, time);
+    stamp(nodes->num, nodes->coordinates, time);
+    if (b->num) PCSIM_TRY(pcsim_executor_run(b->given, false));
+    if (nodes->given) PCSIM_TRY(pcsim_executor_run(nodes->given, false));
+    for (int64_t i = 0; i < b->num; i++)
+      memcpy(t->face_given + b->c->face[i] * m, b->value + i * m, (size_t)m * sizeof(double));
+    for (int64_t i = 0; i < nodes->num; i++)
+      memcpy(t->node_given + nodes->place[i] * m, nodes->value + i * m, (size_t)m * sizeof(double));
+  }
+  return transport_update_sources(t);
+}
+
+/* --------------------------------------------------------------------- all */
+
+static pcsim_status allocate_state(transport *t) {
+  const size_t m = (size_t)t->m, d = (size_t)t->dim, nt = (size_t)t->nt, n = (size_t)t->n;
+  const size_t conditions = (size_t)t->problem->num_conditions;
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->q));
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->v));
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->all));
+  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->grad));
+  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->v_grad));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->fixed));
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->pace));
+  PCSIM_TRY(pcsim_alloc((size_t)t->nb * m, sizeof(double), &t->face_given));
+  PCSIM_TRY(pcsim_alloc((size_t)t->gradient.num_given * m, sizeof(double), &t->node_given));
+  PCSIM_TRY(pcsim_alloc((size_t)t->view->num_nodes * m, sizeof(double), &t->node_value));
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_owner));
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_neighbour));
+  PCSIM_TRY(pcsim_alloc(nt * m * m, sizeof(double), &t->block_source));
+  PCSIM_TRY(pcsim_alloc(nt * m * m, sizeof(double), &t->block_mass));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->block_boundary, &t->block_boundary));
+  for (size_t k = 0; k < conditions; k++)
+    PCSIM_TRY(pcsim_alloc((size_t)t->boundary[k].num * m * m, sizeof(double), &t->block_boundary[k]));
+  memcpy(t->q, t->problem->start, n * m * sizeof(double));
+  return PCSIM_OK;
+}
+
+static pcsim_status pack(transport *t) {
+  const size_t conditions = (size_t)t->problem->num_conditions;
+  PCSIM_CHECK(t->m <= SYSTEM_UNKNOWNS_MAX, PCSIM_ERR_CASE, "%d unknowns; the solver takes at most %d", t->m,
+              SYSTEM_UNKNOWNS_MAX);
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->boundary, &t->boundary));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->nodes, &t->nodes));
+  PCSIM_TRY(find_classes(t));
+  PCSIM_TRY(pack_faces(t));
+  for (size_t k = 0; k < conditions; k++)
+    PCSIM_TRY(pack_boundary(t, &t->problem->condition[k], &t->boundary[k]));
+  PCSIM_TRY(copy_points(t->nt, t->view->cell_centre, &t->cell_coordinates));
+  PCSIM_TRY(pcsim_alloc((size_t)t->nt, sizeof *t->volume, &t->volume));
+  memcpy(t->volume, t->view->cell_volume, (size_t)t->nt * sizeof *t->volume);
+  return PCSIM_OK;
+}
+
+static pcsim_status finish(transport *t) {
+  PCSIM_TRY(allocate_state(t));
+  for (int k = 0; k < t->problem->num_conditions; k++) PCSIM_TRY(make_given(t, k));
+  PCSIM_TRY(transport_make_sources(t));
+  return transport_make_executors(t);
+}
+
+pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
+                              const transport_choices *choices, transport **out) {
+  pcsim_status status;
+  transport *t = NULL;
+  *out = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *t, &t));
+  t->mesh = mesh;
+  t->view = pcsim_mesh_get(mesh);
+  t->problem = pcsim_transport_problem_get(problem);
+  t->choices = *choices;
+  t->dim = t->view->dim;
+  t->m = t->problem->num_unknowns;
+  t->n = t->view->num_cells;
+  t->nt = t->n + t->view->num_ghosts;
+  t->ni = t->view->num_interior_faces;
+  t->nb = t->view->num_faces - t->ni;
+  t->time = NAN;
+  t->cfl = t->step = INFINITY;
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), pack(t)), status, fail);
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), make_gradients(t)), status, fail);
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), finish(t)), status, fail);
+  *out = t;
+  return PCSIM_OK;
+fail:
+  transport_destroy(&t);
+  return status;
+}
+
+static void destroy_boundary(const transport *t, int k) {
+  transport_boundary *b = &t->boundary[k];
+  pcsim_free(&b->owner), pcsim_free(&b->area), pcsim_free(&b->line), pcsim_free(&b->coordinates);
+  pcsim_free(&b->share), pcsim_free(&b->value), pcsim_free(&b->state), pcsim_free(&b->flux);
+  for (int i = 0; b->field && i < t->problem->num_fields; i++) pcsim_free(&b->field[i]);
+  pcsim_free(&b->field);
+  for (int j = 0; j < 3; j++) pcsim_free(&b->normal[j]);
+  pcsim_executor_destroy(&b->given);
+  if (t->nodes) {
+    transport_nodes *nodes = &t->nodes[k];
+    pcsim_free(&nodes->place), pcsim_free(&nodes->coordinates), pcsim_free(&nodes->value);
+    pcsim_executor_destroy(&nodes->given);
+  }
+  if (t->block_boundary) pcsim_free(&t->block_boundary[k]);
+}
+
+void transport_destroy(transport **out) {
+  transport *t = *out;
+  if (!t) return;
+  for (int k = 0; t->boundary && k < t->problem->num_conditions; k++) destroy_boundary(t, k);
+  for (int k = 0; k < t->problem->num_sources; k++) {
+    if (t->source) pcsim_executor_destroy(&t->source[k]);
+    if (t->source_coordinates) pcsim_free(&t->source_coordinates[k]);
+    if (t->source_value) pcsim_free(&t->source_value[k]);
+  }
+  gradient_destroy(&t->gradient);
+  pcsim_executor **const programs[] = {&t->residual, &t->tangent,  &t->accumulation, &t->accumulation_tangent,
+                                       &t->speed,    &t->jacobian, &t->surface};
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) pcsim_executor_destroy(programs[i]);
+  transport_faces *f = &t->faces;
+  void *blocks[] = {&t->boundary,
+                    &t->nodes,
+                    &t->block_boundary,
+                    &t->class_of,
+                    &f->owner,
+                    &f->neighbour,
+                    &f->area,
+                    &f->line,
+                    &f->skew,
+                    &f->t,
+                    &f->coordinates,
+                    &f->speed,
+                    &t->volume,
+                    &t->cell_coordinates,
+                    &t->face_given,
+                    &t->node_given,
+                    &t->node_value,
+                    &t->fixed,
+                    &t->source,
+                    &t->source_coordinates,
+                    &t->source_value,
+                    &t->q,
+                    &t->v,
+                    &t->grad,
+                    &t->v_grad,
+                    &t->all,
+                    &t->block_owner,
+                    &t->block_neighbour,
+                    &t->block_source,
+                    &t->block_mass,
+                    &t->pace};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
+  pcsim_free(out);
+}

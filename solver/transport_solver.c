@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public solver of typed laws: march, fields. */
+#include "march.h"
+#include "transport_linear.h"
+
+#include <math.h>
+#include <string.h>
+
+struct pcsim_transport_solver {
+  transport *t;
+  transport_linear *linear;
+  transport_context context;
+  discrete_system system;
+  march *march;
+  /* fields handed out */
+  double **value, **gradient, **face, **face_flux;
+};
+
+pcsim_transport_options pcsim_transport_options_default(void) {
+  return (pcsim_transport_options){.tolerance = 1e-10,
+                                   .steps_max = 200,
+                                   .cfl = 1e12,
+                                   .central = NAN,
+                                   .kappa = 1,
+                                   .linear_tolerance = 0.01,
+                                   .linear = "auto",
+                                   .petsc = ""};
+}
+
+/* Is there anything in the flux that diffuses? */
+static bool has_gradients(const pcsim_transport_view *view) {
+  const char *name;
+  bool used;
+  for (int i = 0; (name = pcsim_program_input(view->terms, i, NULL, &used)); i++)
+    for (int u = 0; u < view->num_unknowns; u++) {
+      const size_t length = strlen(view->unknown[u]);
+      if (used && !strncmp(name, view->unknown[u], length) && name[length] == '_') return true;
+    }
+  return false;
+}
+
+pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
+                                           const pcsim_transport_options *options,
+                                           pcsim_transport_solver **out) {
+  pcsim_transport_solver *s = NULL;
+  pcsim_status status;
+  *out = NULL;
+  PCSIM_CHECK(mesh && problem && options, PCSIM_ERR_ARG,
+              "pcsim_transport_solver_create needs a mesh, a problem and options; found NULL (a case with "
+              "problems gives none: call pcsim_tree_status after reading it)");
+  const pcsim_transport_view *view = pcsim_transport_problem_get(problem);
+  transport_choices choices = {.central = options->central, .kappa = options->kappa};
+  if (isnan(choices.central)) choices.central = has_gradients(view) ? 1 : 0;
+  const march_options steady = {.tolerance = options->tolerance,
+                                .steps_max = options->steps_max,
+                                .cfl = options->cfl,
+                                .linear_tolerance = options->linear_tolerance};
+  PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
+  PCSIM_GOTO(transport_create(mesh, problem, &choices, &s->t), status, fail);
+  PCSIM_GOTO(transport_linear_create(s->t, options, &s->linear), status, fail);
+  s->context.t = s->t;
+  s->context.linear = s->linear;
+  transport_system(&s->context, &s->system);
+  PCSIM_GOTO(march_create(&s->system, &steady, &s->march), status, fail);
+  *out = s;
+  return PCSIM_OK;
+fail:
+  pcsim_transport_solver_destroy(&s);
+  return status;
+}
+
+static void free_fields(pcsim_transport_solver *s, double ***fields) {
+  for (int i = 0; *fields && i < s->t->m; i++) pcsim_free(&(*fields)[i]);
+  pcsim_free(fields);
+}
+
+void pcsim_transport_solver_destroy(pcsim_transport_solver **out) {
+  pcsim_transport_solver *s = *out;
+  if (!s) return;
+  free_fields(s, &s->value), free_fields(s, &s->gradient), free_fields(s, &s->face);
+  free_fields(s, &s->face_flux);
+  march_destroy(&s->march);
+  transport_linear_destroy(&s->linear);
+  transport_destroy(&s->t);
+  pcsim_free(out);
+}
+
+pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *s, pcsim_solve_observer observer,
+                                        void *context, pcsim_solve_result *result) {
+  return march_run(s->march, observer, context, result);
+}
+
+/* -------------------------------------------------------------------- fields */
+
+static pcsim_status allocate_each(const transport *t, int64_t points, int components, double ***fields) {
+  PCSIM_TRY(pcsim_alloc((size_t)t->m, sizeof **fields, fields));
+  for (int i = 0; i < t->m; i++)
+    PCSIM_TRY(pcsim_alloc((size_t)(points * components), sizeof(double), &(*fields)[i]));
+  return PCSIM_OK;
+}
+
+static pcsim_status allocate_fields(pcsim_transport_solver *s) {
+  PCSIM_TRY(allocate_each(s->t, s->t->nt, 1, &s->value));
+  PCSIM_TRY(allocate_each(s->t, s->t->nt, 3, &s->gradient));
+  PCSIM_TRY(allocate_each(s->t, s->t->nb, 1, &s->face));
+  return allocate_each(s->t, s->t->nb, 1, &s->face_flux);
+}
+
+pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *s, pcsim_transport_fields *fields) {
+  transport *t = s->t;
+  const int m = t->m, d = t->dim;
+  pcsim_status status = s->value ? PCSIM_OK : allocate_fields(s);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), status));
+  PCSIM_TRY(transport_update_gradient(t, isnan(t->time) ? 0 : t->time));
+  PCSIM_TRY(transport_update_boundary(t));
+  for (int i = 0; i < m; i++) {
+    for (int64_t c = 0; c < t->nt; c++) {
+      s->value[i][c] = t->q[c * m + i];
+      for (int j = 0; j < d; j++) s->gradient[i][3 * c + j] = t->grad[(c * m + i) * d + j];
+    }
+    for (int k = 0; k < t->problem->num_conditions; k++)
+      for (int64_t f = 0; f < t->boundary[k].num; f++) {
+        const int64_t face = t->boundary[k].c->face[f];
+        s->face[i][face] = t->boundary[k].state[f * m + i];
+        s->face_flux[i][face] = t->boundary[k].flux[f * m + i];
+      }
+  }
+  *fields = (pcsim_transport_fields){.mesh = t->mesh,
+                                     .num_unknowns = m,
+                                     .name = t->problem->unknown,
+                                     .value = (const double *const *)s->value,
+                                     .gradient = (const double *const *)s->gradient,
+                                     .face = (const double *const *)s->face,
+                                     .face_flux = (const double *const *)s->face_flux};
+  return PCSIM_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Typed laws as a system of system.h. */
+#include "transport_linear.h"
+
+#include <math.h>
+#include <string.h>
+
+pcsim_status transport_shifted_tangent(transport *t, const double *v, double *y) {
+  const int64_t size = t->n * t->m;
+  PCSIM_TRY(transport_tangent(t, v, y));
+  if (t->cfl < INFINITY)
+    for (int64_t i = 0; i < size; i++) y[i] += t->pace[i] / t->cfl * v[i];
+  if (!(t->step < INFINITY)) return PCSIM_OK;
+  PCSIM_TRY(pcsim_executor_run(t->accumulation_tangent, false)); /* t->v is v already */
+  for (int64_t i = 0; i < size; i++) y[i] += t->all[i] / t->step;
+  return PCSIM_OK;
+}
+
+static pcsim_status residual(void *context, double time, double *r) {
+  return transport_residual(((transport_context *)context)->t, time, r);
+}
+
+/* The speeds follow the state alone: they are the same whether it is fresh or not. */
+static pcsim_status freeze(void *context, double time, bool fresh) {
+  transport *t = ((transport_context *)context)->t;
+  (void)fresh;
+  PCSIM_TRY(transport_update_gradient(t, time));
+  return transport_update_speed(t);
+}
+
+static pcsim_status accumulation(void *context, double time, double *a) {
+  transport *t = ((transport_context *)context)->t;
+  PCSIM_TRY(transport_set_time(t, time));
+  return transport_accumulation(t, a);
+}
+
+static void set_shift(void *context, double cfl, double step) {
+  transport *t = ((transport_context *)context)->t;
+  t->cfl = cfl, t->step = step;
+}
+
+static pcsim_status tangent(void *context, const double *v, double *y) {
+  return transport_shifted_tangent(((transport_context *)context)->t, v, y);
+}
+
+static pcsim_status renew(void *context) {
+  return transport_linear_update(((transport_context *)context)->linear);
+}
+
+static pcsim_status solve(void *context, const double *b, double tolerance, double *x, int64_t *iterations,
+                          bool *converged) {
+  return transport_linear_solve(((transport_context *)context)->linear, b, x, tolerance, iterations,
+                                converged);
+}
+
+static const char *equation(const void *context, int i) {
+  return ((const transport_context *)context)->t->problem->unknown[i];
+}
+
+void transport_system(transport_context *x, discrete_system *s) {
+  const transport *t = x->t;
+  for (int i = 0; i < t->m; i++) x->evolves[i] = t->problem->has_time[i];
+  *s = (discrete_system){.context = x,
+                         .mesh = t->mesh,
+                         .m = t->m,
+                         .n = t->n,
+                         .q = t->q,
+                         .volume = t->volume,
+                         .evolves = x->evolves,
+                         .scale = t->problem->scale,
+                         .advice = "or start from a smaller solve.cfl",
+                         .freeze = freeze,
+                         .residual = residual,
+                         .accumulation = accumulation,
+                         .set_shift = set_shift,
+                         .tangent = tangent,
+                         .renew = renew,
+                         .solve = solve,
+                         .equation = equation};
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the programs of transport.h are put together from: inputs, states on faces and boundary faces. */
+#include "transport_write.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ builders */
+
+pcsim_value write_op(const writer *w, pcsim_op op, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(w->p, op, a, b);
+}
+
+pcsim_value write_dot(const writer *w, pcsim_value a, pcsim_value b) {
+  return pcsim_build_row_sum(w->p, write_mul(w, a, b));
+}
+
+pcsim_value write_input(const writer *w, const char *space_name, const char *name, pcsim_space space,
+                        int rows) {
+  char text[WRITE_NAME];
+  snprintf(text, sizeof text, "%s.%s", space_name, name);
+  return pcsim_build_input(w->p, text, space, rows);
+}
+
+pcsim_map write_map(const writer *w, const char *space_name, const char *name, pcsim_space space) {
+  char text[WRITE_NAME];
+  snprintf(text, sizeof text, "%s.%s", space_name, name);
+  return pcsim_build_index_map(w->p, text, space, w->cells);
+}
+
+pcsim_value write_through(const writer *w, pcsim_value flux, pcsim_value area) {
+  pcsim_value sum = PCSIM_NO_VALUE;
+  for (int j = 0; j < w->d; j++) {
+    const pcsim_value part =
+        write_mul(w, pcsim_build_slice(w->p, flux, j * w->m, w->m), write_row(w, area, j));
+    sum = j ? write_add(w, sum, part) : part;
+  }
+  return sum;
+}
+
+/* ----------------------------------------------------------------- arguments */
+
+/* The value that an input of this name asks for, PCSIM_NO_VALUE if it is none of the laws' own. */
+static pcsim_value value_of(const writer *w, const place *at, const char *name) {
+  static const char axes[] = "xyz";
+  const pcsim_transport_view *view = w->t->problem;
+  if (!strcmp(name, "coordinates")) return at->coordinates;
+  for (int i = 0; i < view->num_fields; i++)
+    if (!strcmp(name, view->field[i])) return at->field ? at->field[i] : PCSIM_NO_VALUE;
+  for (int j = 0; j < w->d; j++)
+    if (name[0] == 'n' && name[1] == '.' && name[2] == axes[j] && !name[3])
+      return at->normal < 0 ? PCSIM_NO_VALUE : write_row(w, at->normal, j);
+  for (int i = 0; i < w->m; i++) {
+    const size_t length = strlen(view->unknown[i]);
+    if (strncmp(name, view->unknown[i], length) != 0) continue;
+    if (!name[length]) return at->u[i];
+    for (int j = 0; j < w->d; j++)
+      if (name[length] == '_' && name[length + 1] == axes[j] && !name[length + 2])
+        return at->g[i] < 0 ? PCSIM_NO_VALUE : write_row(w, at->g[i], j);
+  }
+  return PCSIM_NO_VALUE;
+}
+
+int write_arguments(const writer *w, const pcsim_program *part, const place *at, const place *du,
+                    char (*names)[WRITE_NAME], pcsim_argument *arguments) {
+  int n = 0;
+  const char *name;
+  bool used;
+  for (int i = 0; (name = pcsim_program_input(part, i, NULL, &used)) && n < WRITE_INPUTS_MAX; i++) {
+    const bool tangent = du && name[0] == 'd' && name[1] == '_';
+    if (!used) continue;
+    const pcsim_value value = value_of(w, tangent ? du : at, tangent ? name + 2 : name);
+    if (value < 0) continue;
+    snprintf(names[n], WRITE_NAME, "%s", name);
+    arguments[n] = (pcsim_argument){names[n], value};
+    n++;
+  }
+  return n;
+}
+
+/* ---------------------------------------------------------------- faces inside */
+
+/* The cells' fields on the points of a map. */
+static void gather_fields(const writer *w, pcsim_map map, pcsim_value *field) {
+  for (int i = 0; i < w->t->problem->num_fields; i++) field[i] = pcsim_build_gather(w->p, map, w->field[i]);
+}
+
+void write_faces(const writer *w, bool speed, face_values *f) {
+  pcsim_program *p = w->p;
+  f->space = pcsim_build_space(p, "faces");
+  f->owner = write_map(w, "faces", "owner", f->space);
+  f->neighbour = write_map(w, "faces", "neighbour", f->space);
+  f->area = write_input(w, "faces", "area", f->space, w->d);
+  f->line = write_input(w, "faces", "line", f->space, w->d);
+  f->skew = write_input(w, "faces", "skew", f->space, w->d);
+  f->t = write_input(w, "faces", "t", f->space, 1);
+  f->coordinates = write_input(w, "faces", "coordinates", f->space, 4);
+  f->speed = speed ? write_input(w, "faces", "speed", f->space, 1) : PCSIM_NO_VALUE;
+  f->normal = write_div(w, f->area, write_dot(w, f->area, f->line));
+  f->up = pcsim_build_gather(p, f->owner, w->q);
+  f->un = pcsim_build_gather(p, f->neighbour, w->q);
+  f->gp = pcsim_build_gather(p, f->owner, w->grad);
+  f->gn = pcsim_build_gather(p, f->neighbour, w->grad);
+  gather_fields(w, f->owner, f->field);
+}
+
+static pcsim_value gradient_of(const writer *w, pcsim_value grad, int i) {
+  return pcsim_build_slice(w->p, grad, i * w->d, w->d);
+}
+
+/* Cubic along the centre line, plus the mean gradient times the skewness (docs/flow.md). */
+void write_central(const writer *w, const face_values *f, place *at) {
+  const pcsim_value one = write_number(w, 1), t = f->t, s = write_sub(w, one, t);
+  const pcsim_value c = write_mul(w, write_number(w, w->t->choices.kappa), write_mul(w, t, s));
+  *at =
+      (place){.space = f->space, .coordinates = f->coordinates, .normal = PCSIM_NO_VALUE, .field = f->field};
+  for (int i = 0; i < w->m; i++) {
+    const pcsim_value up = write_row(w, f->up, i), un = write_row(w, f->un, i), jump = write_sub(w, un, up);
+    const pcsim_value gp = gradient_of(w, f->gp, i), gn = gradient_of(w, f->gn, i);
+    const pcsim_value mean = write_add(w, gp, write_mul(w, t, write_sub(w, gn, gp)));
+    const pcsim_value sp = write_mul(w, s, write_dot(w, gp, f->line));
+    const pcsim_value sn = write_mul(w, t, write_dot(w, gn, f->line));
+    /* (2t - 1) jump + (1 - t) gp.d - t gn.d */
+    const pcsim_value bend = write_add(w, write_mul(w, write_sub(w, t, s), jump), write_sub(w, sp, sn));
+    const pcsim_value linear = write_add(w, up, write_mul(w, t, jump));
+    at->u[i] = write_add(w, write_add(w, linear, write_dot(w, mean, f->skew)), write_mul(w, c, bend));
+    const pcsim_value missing = write_sub(w, jump, write_dot(w, mean, f->line));
+    at->g[i] = write_add(w, mean, write_mul(w, missing, f->normal));
+  }
+}
+
+/* -------------------------------------------------------------- boundary faces */
+
+void write_boundary(const writer *w, int k, boundary_values *b) {
+  pcsim_program *p = w->p;
+  char name[WRITE_NAME];
+  snprintf(name, sizeof name, "boundary %d", k);
+  b->space = pcsim_build_space(p, name);
+  b->owner = write_map(w, name, "owner", b->space);
+  b->area = write_input(w, name, "area", b->space, w->d);
+  b->line = write_input(w, name, "line", b->space, w->d);
+  b->coordinates = write_input(w, name, "coordinates", b->space, 4);
+  b->share = write_input(w, name, "share", b->space, w->m);
+  b->value = write_input(w, name, "value", b->space, w->m);
+  b->magnitude = pcsim_build_unary(p, PCSIM_OP_SQRT, write_dot(w, b->area, b->area));
+  b->normal = write_div(w, b->area, write_dot(w, b->area, b->line));
+  b->up = pcsim_build_gather(p, b->owner, w->q);
+  b->gp = pcsim_build_gather(p, b->owner, w->grad);
+  gather_fields(w, b->owner, b->field);
+}
+
+/* Given values with the slope at the wall of gradient.h; else the cell's state extrapolated. */
+void write_boundary_state(const writer *w, int k, const boundary_values *b, place *at) {
+  const uint8_t *kind = w->t->problem->condition[k].kind;
+  *at = (place){.space = b->space,
+                .coordinates = b->coordinates,
+                .normal = write_div(w, b->area, b->magnitude),
+                .field = b->field};
+  for (int i = 0; i < w->m; i++) {
+    const pcsim_value g = gradient_of(w, b->gp, i);
+    const pcsim_value reach = write_add(w, write_row(w, b->up, i), write_dot(w, g, b->line));
+    at->u[i] = reach;
+    at->g[i] = g;
+    if (kind[i] != PCSIM_TRANSPORT_VALUE) continue;
+    const pcsim_value factor = write_add(w, write_number(w, 1), write_row(w, b->share, i));
+    at->u[i] = write_row(w, b->value, i);
+    const pcsim_value missing = write_mul(w, factor, write_sub(w, at->u[i], reach));
+    at->g[i] = write_add(w, g, write_mul(w, missing, b->normal));
+  }
+}
+
+/* ---------------------------------------------------------------------- cells */
+
+void write_cell_state(const writer *w, place *at) {
+  *at = (place){.space = w->cells,
+                .coordinates = write_input(w, "cells", "coordinates", w->cells, 4),
+                .normal = PCSIM_NO_VALUE,
+                .field = w->field};
+  for (int i = 0; i < w->m; i++) {
+    at->u[i] = write_row(w, w->q, i);
+    at->g[i] = w->grad < 0 ? PCSIM_NO_VALUE : gradient_of(w, w->grad, i);
+  }
+}
+
+/* --------------------------------------------------------------- begin and end */
+
+pcsim_status write_begin(const transport *t, writer *w) {
+  *w = (writer){.t = t, .m = t->m, .d = t->dim, .q = PCSIM_NO_VALUE, .grad = PCSIM_NO_VALUE};
+  PCSIM_TRY(pcsim_program_create(&w->p));
+  w->cells = pcsim_build_space(w->p, "cells");
+  w->q = pcsim_build_input(w->p, "q", w->cells, w->m);
+  w->grad = pcsim_build_input(w->p, "grad", w->cells, w->m * w->d);
+  for (int i = 0; i < t->problem->num_fields; i++) {
+    char name[WRITE_NAME];
+    snprintf(name, sizeof name, "field %d", i);
+    w->field[i] = write_input(w, "cells", name, w->cells, 1);
+  }
+  return pcsim_program_status(w->p);
+}
+
+pcsim_status write_end(writer *w, pcsim_program **program) {
+  pcsim_status status = pcsim_program_status(w->p);
+  if (status == PCSIM_OK) status = pcsim_program_simplify(w->p);
+  if (status != PCSIM_OK) {
+    pcsim_program_destroy(&w->p);
+    return status;
+  }
+  *program = w->p;
+  return PCSIM_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file transport_write.h  Private to the writers of the programs of transport.h: a program that is being
+ *  written, places at which the laws are evaluated, small builders. */
+#ifndef PCSIM_SOLVER_TRANSPORT_WRITE_H
+#define PCSIM_SOLVER_TRANSPORT_WRITE_H
+
+#include "transport.h"
+
+enum {
+  WRITE_UNKNOWNS_MAX = SYSTEM_UNKNOWNS_MAX,
+  WRITE_INPUTS_MAX = 8 * SYSTEM_UNKNOWNS_MAX,
+  WRITE_NAME = 64
+};
+
+typedef struct {
+  const transport *t;
+  pcsim_program *p;
+  int m, d;
+  pcsim_space cells;
+  pcsim_value q, grad;                    /* on cells */
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX]; /* on cells; [num_fields] */
+} writer;
+
+/** Where the laws are evaluated: everything that they may ask for, PCSIM_NO_VALUE what is not known. */
+typedef struct {
+  pcsim_space space;
+  pcsim_value coordinates;
+  pcsim_value u[WRITE_UNKNOWNS_MAX]; /**< [m] */
+  pcsim_value g[WRITE_UNKNOWNS_MAX]; /**< [m] gradients, d rows */
+  pcsim_value normal;                /**< d rows */
+  const pcsim_value *field;          /**< [num_fields] */
+} place;
+
+/** The arguments of a part, with the derivatives "d_NAME" of all unknowns and gradients if `du` (a place with
+ * u and g only) is given. `names` keeps the texts. Returns their number. */
+int write_arguments(const writer *w, const pcsim_program *part, const place *at, const place *du,
+                    char (*names)[WRITE_NAME], pcsim_argument *arguments);
+
+pcsim_value write_op(const writer *w, pcsim_op op, pcsim_value a, pcsim_value b);
+static inline pcsim_value write_add(const writer *w, pcsim_value a, pcsim_value b) {
+  return write_op(w, PCSIM_OP_ADD, a, b);
+}
+static inline pcsim_value write_sub(const writer *w, pcsim_value a, pcsim_value b) {
+  return write_op(w, PCSIM_OP_SUB, a, b);
+}
+static inline pcsim_value write_mul(const writer *w, pcsim_value a, pcsim_value b) {
+  return write_op(w, PCSIM_OP_MUL, a, b);
+}
+static inline pcsim_value write_div(const writer *w, pcsim_value a, pcsim_value b) {
+  return write_op(w, PCSIM_OP_DIV, a, b);
+}
+static inline pcsim_value write_row(const writer *w, pcsim_value a, int row) {
+  return pcsim_build_slice(w->p, a, row, 1);
+}
+static inline pcsim_value write_number(const writer *w, double x) { return pcsim_build_constant(w->p, x); }
+pcsim_value write_dot(const writer *w, pcsim_value a, pcsim_value b);
+/** Input "SPACE.NAME". */
+pcsim_value write_input(const writer *w, const char *space_name, const char *name, pcsim_space space,
+                        int rows);
+/** Gather of a value on cells. */
+pcsim_map write_map(const writer *w, const char *space_name, const char *name, pcsim_space space);
+
+/** sum_j flux[j*m + i] S_j: m rows. `flux` has d*m rows. */
+pcsim_value write_through(const writer *w, pcsim_value flux, pcsim_value area);
+
+/** Faces inside: geometry, both cells. */
+typedef struct {
+  pcsim_space space;
+  pcsim_map owner, neighbour;
+  pcsim_value area, line, skew, t, coordinates, speed;
+  pcsim_value normal;         /**< S/(S.line) */
+  pcsim_value up, un, gp, gn; /**< unknowns and gradients of both cells */
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+} face_values;
+/** `speed`: with the input "faces.speed". */
+void write_faces(const writer *w, bool speed, face_values *f);
+/** Central state of a face, with full gradients. */
+void write_central(const writer *w, const face_values *f, place *at);
+
+/** Faces of condition k. */
+typedef struct {
+  pcsim_space space;
+  pcsim_map owner;
+  pcsim_value area, magnitude, line, coordinates, share, value;
+  pcsim_value normal; /**< S/(S.line) */
+  pcsim_value up, gp;
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+} boundary_values;
+void write_boundary(const writer *w, int k, boundary_values *b);
+/** State on the faces of a condition. */
+void write_boundary_state(const writer *w, int k, const boundary_values *b, place *at);
+
+/** State of the cells. */
+void write_cell_state(const writer *w, place *at);
+
+pcsim_status write_begin(const transport *t, writer *w) PCSIM_NODISCARD;
+/** Take the outcome: the program, simplified, or what went wrong with it. */
+pcsim_status write_end(writer *w, pcsim_program **program) PCSIM_NODISCARD;
+
+#endif

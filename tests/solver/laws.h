@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file laws.h  Typed laws with known solutions: solved on a mesh of samples, their errors and orders. */
+#ifndef PCSIM_TEST_SOLVER_LAWS_H
+#define PCSIM_TEST_SOLVER_LAWS_H
+
+#include "solver/sample.h"
+
+enum { LAW_UNKNOWNS = 4 };
+typedef void (*exact_values)(const double *x, double *value);
+
+/** A solver and what it stands on. */
+typedef struct {
+  pcsim_mesh *mesh;
+  pcsim_tree *tree;
+  pcsim_transport_problem *problem;
+  pcsim_transport_solver *solver;
+  pcsim_transport_options options;
+} law_run;
+
+static inline law_run law_begin(pcsim_mesh *mesh, const char *text) {
+  law_run r = {.mesh = mesh, .options = pcsim_transport_options_default()};
+  assert_ok(pcsim_tree_parse(text, strlen(text), "case.yaml", &r.tree));
+  assert_ok(pcsim_transport_problem_read(r.tree, mesh, &r.problem));
+  assert_ok(pcsim_tree_status(r.tree));
+  assert_non_null(r.problem);
+  return r;
+}
+
+static inline void law_end(law_run *r) {
+  pcsim_transport_solver_destroy(&r->solver);
+  pcsim_transport_problem_destroy(&r->problem);
+  pcsim_tree_destroy(&r->tree);
+  pcsim_mesh_destroy(&r->mesh);
+}
+
+static inline void law_solve(law_run *r, pcsim_solve_result *result) {
+  assert_ok(pcsim_transport_solver_create(r->mesh, r->problem, &r->options, &r->solver));
+  assert_ok(pcsim_transport_solver_run(r->solver, NULL, NULL, result));
+  if (result->outcome != PCSIM_OUTCOME_CONVERGED)
+    print_error("%s, %lld steps, residual %g\n", result->reason, (long long)result->steps, result->residual);
+  assert_int_equal(result->outcome, PCSIM_OUTCOME_CONVERGED);
+}
+
+/** Relative L2 error of each unknown, the largest of them. */
+static inline double law_error(const law_run *r, exact_values exact) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(r->mesh);
+  pcsim_transport_fields f;
+  double sum[2 * LAW_UNKNOWNS] = {0}, worst = 0;
+  assert_ok(pcsim_transport_solver_fields(r->solver, &f));
+  assert_true(f.num_unknowns <= LAW_UNKNOWNS);
+  for (int64_t c = 0; c < v->num_cells; c++) {
+    double value[LAW_UNKNOWNS];
+    exact(v->cell_centre + 3 * c, value);
+    for (int i = 0; i < f.num_unknowns; i++) {
+      const double e = f.value[i][c] - value[i];
+      sum[2 * i] += v->cell_volume[c] * e * e;
+      sum[2 * i + 1] += v->cell_volume[c] * value[i] * value[i];
+    }
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2 * LAW_UNKNOWNS, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(r->mesh));
+  for (int i = 0; i < f.num_unknowns; i++) worst = fmax(worst, sqrt(sum[2 * i] / sum[2 * i + 1]));
+  return worst;
+}
+
+#endif
