@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3, STALL_STEPS = 60, PASSES_RESUMED = 6 };
-static const double GROWTH_ALLOWED = 1.5, CFL_MAX = 1e12, CFL_MIN = 1e-2;
+static const double GROWTH_ALLOWED = 1.5, CFL_MAX = 1e12, CFL_MIN = 1e-2, LINEAR_TOLERANCE_MIN = 1e-12;
 
 struct march {
   const discrete_system *s;
@@ -20,6 +20,7 @@ struct march {
   /* age of the preconditioner */
   int64_t built_at, iterations_fresh, iterations_last;
   double built_cfl;
+  double linear_tolerance;        /* of the next solve */
   double *r, *r_new, *dq, *q_old; /* [n][m] */
   double residuals[SYSTEM_UNKNOWNS_MAX];
 };
@@ -33,6 +34,7 @@ pcsim_status march_create(const discrete_system *s, const march_options *options
   m->s = s;
   m->options = *options;
   m->now.cfl = options->cfl;
+  m->linear_tolerance = options->linear_tolerance;
   m->built_at = -1;
   PCSIM_GOTO(pcsim_alloc(size, sizeof(double), &m->r), status, fail);
   PCSIM_GOTO(pcsim_alloc(size, sizeof(double), &m->r_new), status, fail);
@@ -98,6 +100,15 @@ static pcsim_status try_step(march *m, double before, system_norm *after, double
   return PCSIM_OK;
 }
 
+/* After a whole Newton step: did the residual fall as far as the linear model said? */
+static void choose_tolerance(march *m, double before, double after, bool whole) {
+  const double wanted = m->options.tolerance * fmax(m->now.reference, before);
+  const bool kept = whole && m->now.cfl >= CFL_MAX && after <= 1.1 * m->linear_tolerance * before;
+  m->linear_tolerance = m->options.linear_tolerance;
+  if (m->options.finish && kept && after > 0)
+    m->linear_tolerance = fmin(m->linear_tolerance, fmax(0.3 * wanted / after, LINEAR_TOLERANCE_MIN));
+}
+
 /* One accepted step, or `*ok` false when the CFL number has been cut to its limit in vain. */
 static pcsim_status take_step(march *m, system_norm *norm, pcsim_solve_step *info, bool *ok) {
   const discrete_system *s = m->s;
@@ -117,7 +128,7 @@ static pcsim_status take_step(march *m, system_norm *norm, pcsim_solve_step *inf
     s->set_shift(s->context, m->now.cfl, INFINITY);
     if (preconditioner_is_old(m)) PCSIM_TRY(refresh_preconditioner(m));
     for (int64_t i = 0; i < size; i++) m->r_new[i] = -m->r[i];
-    PCSIM_TRY(s->solve(s->context, m->r_new, m->options.linear_tolerance, m->dq, &iterations, &solved));
+    PCSIM_TRY(s->solve(s->context, m->r_new, m->linear_tolerance, m->dq, &iterations, &solved));
     info->linear_iterations += iterations;
     m->iterations_last = iterations;
     if (m->iterations_fresh < 0) m->iterations_fresh = iterations;
@@ -128,6 +139,7 @@ static pcsim_status take_step(march *m, system_norm *norm, pcsim_solve_step *inf
     PCSIM_TRY(try_step(m, norm->total, &after, &taken, ok));
     /* a solve that broke down and moved nothing is no step */
     if (!solved && fabs(after.total - norm->total) <= 1e-12 * norm->total) *ok = false;
+    choose_tolerance(m, norm->total, after.total, *ok && solved && taken == 1);
     if (*ok) {
       const double drop = norm->total / fmax(after.total, 1e-300);
       info->cfl = m->now.cfl;

@@ -10,6 +10,8 @@ typedef struct {
   int64_t steps_max;
   double cfl;              /**< first pseudo-time step */
   double linear_tolerance; /**< of each linear solve */
+  bool finish; /**< a step that did what its linear model said is followed by a solve to the end: the
+                  problem is linear, or nearly solved */
 } march_options;
 
 /** The numbers beside q that a march goes on from. */

@@ -54,7 +54,8 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
   const march_options steady = {.tolerance = options->tolerance,
                                 .steps_max = options->steps_max,
                                 .cfl = options->cfl,
-                                .linear_tolerance = options->linear_tolerance};
+                                .linear_tolerance = options->linear_tolerance,
+                                .finish = true};
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(transport_create(mesh, problem, &choices, &s->t), status, fail);
   PCSIM_GOTO(transport_linear_create(s->t, options, &s->linear), status, fail);

@@ -124,7 +124,8 @@ void write_central(const writer *w, const face_values *f, place *at) {
     const pcsim_value bend = write_add(w, write_mul(w, write_sub(w, t, s), jump), write_sub(w, sp, sn));
     const pcsim_value linear = write_add(w, up, write_mul(w, t, jump));
     at->u[i] = write_add(w, write_add(w, linear, write_dot(w, mean, f->skew)), write_mul(w, c, bend));
-    const pcsim_value missing = write_sub(w, jump, write_dot(w, mean, f->line));
+    const pcsim_value centred = write_mul(w, write_number(w, 0.5), write_add(w, gp, gn));
+    const pcsim_value missing = write_sub(w, jump, write_dot(w, centred, f->line));
     at->g[i] = write_add(w, mean, write_mul(w, missing, f->normal));
   }
 }

@@ -9,26 +9,22 @@ static double solve(const sample *s, const char *text, exact_values exact, int64
   pcsim_solve_result result;
   law_solve(&r, &result);
   const double error = law_error(&r, exact);
-  if (getenv("LAWS_PRINT"))
-    print_message("   %s %d: error %.3e, %lld steps, %lld linear, %.2f s\n", kind_names[s->kind], s->nx, error,
-                  (long long)result.steps, (long long)result.linear_iterations, result.seconds);
   *steps = result.steps;
   law_end(&r);
   return error;
 }
 
+/* Orders over `num` meshes, each twice as fine. */
 static void check_orders(sample s, int num, const char *text, exact_values exact, double wanted,
                          int64_t steps_most) {
   double last = 0;
   for (int k = 0; k < num; k++, s.nx *= 2, s.ny *= 2, s.nz *= 2) {
     int64_t steps;
     const double error = solve(&s, text, exact, &steps), order = k ? log2(last / error) : 9;
-    if (!(order >= wanted && steps <= steps_most))
+    if (!(order >= wanted && steps <= steps_most && error < 0.1))
       print_error("%s, %d blocks: %.3e (order %.2f) in %lld steps\n", kind_names[s.kind], s.nx, error, order,
                   (long long)steps);
-    assert_true(error < 0.1);
-    assert_true(order >= wanted);
-    assert_true(steps <= steps_most);
+    assert_true(order >= wanted && steps <= steps_most && error < 0.1);
     last = error;
   }
 }
@@ -45,14 +41,21 @@ static const char *const poisson_text_3d =
     "physics: {unknowns: [u], equations: [\"-lap(u) - 3*pi^2*sin(pi*x)*cos(pi*y)*cos(pi*z)\"]}\n"
     "boundaries: {\"*\": {u: \"sin(pi*x)*cos(pi*y)*cos(pi*z) + x\"}}\n";
 
+/* On every kind of cell. Tetrahedra reach the order on finer meshes than a test may use: 1.7 from 3,000 to
+ * 25,000 cells, 1.9 from 25,000 to 200,000. A linear problem is one of two solves. */
+static void check_everywhere(const char *plane, exact_values exact_plane, const char *space,
+                             exact_values exact_space, int64_t steps_most) {
+  for (int kind = LATTICE_QUAD; kind <= LATTICE_MIXED_2D; kind++)
+    check_orders((sample){kind, 12, 12, 0, kind == LATTICE_QUAD ? 0 : 0.2, &unit_box}, 3, plane, exact_plane,
+                 1.9, steps_most);
+  for (int kind = LATTICE_HEXA; space && kind <= LATTICE_PRISM; kind++)
+    check_orders((sample){kind, 8, 8, 8, kind == LATTICE_HEXA ? 0 : 0.1, &unit_box}, 2, space, exact_space,
+                 kind == LATTICE_TETRA ? 1.65 : 1.9, steps_most);
+}
+
 static void poisson(void **state) {
   (void)state;
-  for (int kind = LATTICE_QUAD; kind <= LATTICE_MIXED_2D; kind++)
-    check_orders((sample){kind, 12, 12, 0, kind == LATTICE_QUAD ? 0 : 0.2, &unit_box}, 3, poisson_text_2d,
-                 poisson_2d, 1.9, 3);
-  for (int kind = LATTICE_HEXA; kind <= LATTICE_PRISM; kind++)
-    check_orders((sample){kind, 5, 5, 5, kind == LATTICE_TETRA ? 0.1 : 0, &unit_box}, 3, poisson_text_3d,
-                 poisson_3d, 1.9, 3);
+  check_everywhere(poisson_text_2d, poisson_2d, poisson_text_3d, poisson_3d, 2);
 }
 
 static int run(void) {
