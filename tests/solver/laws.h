@@ -49,7 +49,7 @@ static inline double law_error(const law_run *r, exact_values exact) {
   assert_ok(pcsim_transport_solver_fields(r->solver, &f));
   assert_true(f.num_unknowns <= LAW_UNKNOWNS);
   for (int64_t c = 0; c < v->num_cells; c++) {
-    double value[LAW_UNKNOWNS];
+    double value[LAW_UNKNOWNS] = {0};
     exact(v->cell_centre + 3 * c, value);
     for (int i = 0; i < f.num_unknowns; i++) {
       const double e = f.value[i][c] - value[i];
