@@ -103,6 +103,8 @@ typedef struct {
   bool velocity, pressure, vorticity; /**< fields to write */
   int64_t checkpoint;                 /**< steps between checkpoints; 0: by time (a few seconds) */
   bool pictures;
+  int64_t num_times;
+  double *times; /**< [num_times] ascending, to write the fields at; those after the start are stops */
 } cli_output;
 /** `study:` of a case. */
 typedef struct {
@@ -209,6 +211,10 @@ typedef struct {
 void cli_outcome_free(cli_outcome *outcome);
 /** Word for summary.json. */
 const char *cli_outcome_name(pcsim_outcome outcome);
+
+/** Fields at one time of output.times: a file of its own, and the series of all so far. Collective. */
+pcsim_status cli_results_snapshot(const cli_session *session, const pcsim_flow_fields *fields,
+                                  const char *folder, int64_t number) PCSIM_NODISCARD;
 
 typedef struct {
   bool files, report, summary, pictures;

@@ -94,6 +94,8 @@ static bool is_ours(const char *name) {
     if (!strcmp(name, whole[i])) return true;
   size_t n = strlen(name);
   if (n > 4 && !strncmp(name, ".pcsim-", 7) && !strcmp(name + n - 4, ".tmp")) return true;
+  if (!strncmp(name, "fields-", 7) && strspn(name + 7, "0123456789") == n - 11 && n > 11)
+    return !strcmp(name + n - 4, ".hdf");
   return !strncmp(name, "study-", 6) && strspn(name + 6, "0123456789") == n - 6 && n > 6;
 }
 

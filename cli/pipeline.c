@@ -8,14 +8,21 @@
 /* What the run says last: how it ended, and the references one by one. */
 static void log_end(const cli_session *s, const cli_outcome *o, const char *folder) {
   const pcsim_solve_result *r = &o->result;
-  pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps: residual %.2e, %.1f s", o->status, (long long)r->steps,
-            r->residual, o->wall_seconds);
+  if (s->options.time.given)
+    pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps: t = %.6g, %.1f s",
+              r->outcome == PCSIM_OUTCOME_CONVERGED ? "finished" : o->status, (long long)r->steps, r->time,
+              o->wall_seconds);
+  else
+    pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps: residual %.2e, %.1f s", o->status, (long long)r->steps,
+              r->residual, o->wall_seconds);
   if (r->outcome != PCSIM_OUTCOME_CONVERGED) pcsim_log(PCSIM_LOG_WARNING, "%s: %s", o->status, r->reason);
   const pcsim_quantity *quantities;
   int n = pcsim_monitors_quantities(s->monitors, &quantities);
+  const int followed = pcsim_monitors_num_followed(s->monitors);
   for (int i = 0; i < n; i++)
-    pcsim_log(PCSIM_LOG_INFO, "  %-24s %.10g %s", quantities[i].name, quantities[i].value,
-              quantities[i].unit);
+    if (i < followed || !s->options.time.given) /* statistics stand in the report */
+      pcsim_log(PCSIM_LOG_INFO, "  %-24s %.10g %s", quantities[i].name, quantities[i].value,
+                quantities[i].unit);
   const pcsim_comparison *c = NULL;
   n = s->references ? pcsim_references_get(s->references, &c) : 0;
   for (int i = 0; i < n; i++) {

@@ -105,12 +105,46 @@ static void make_paths(const char *folder, paths *p) {
   snprintf(p->report, sizeof p->report, "%s/report.html", folder);
 }
 
-static pcsim_status write_files(const cli_session *s, const pcsim_flow_fields *f, const paths *p) {
-  const char *const names[] = {"fields.hdf"};
-  const double times[] = {0};
+/* The series names the files of the first `n` times, and fields.hdf where `last` is later. Rank 0. */
+static pcsim_status write_series(const cli_session *s, const char *path, int64_t n, const double *last) {
+  enum { NAME = 32 };
+  char *text = NULL;
+  const char **names = NULL;
+  double *times = NULL;
+  pcsim_status status = PCSIM_OK;
+  const size_t room = (size_t)n + 1;
+  PCSIM_GOTO(pcsim_alloc(room, NAME, &text), status, done);
+  PCSIM_GOTO(pcsim_alloc(room, sizeof *names, &names), status, done);
+  PCSIM_GOTO(pcsim_alloc(room, sizeof *times, &times), status, done);
+  for (int64_t i = 0; i < n; i++) {
+    snprintf(text + i * NAME, NAME, "fields-%05lld.hdf", (long long)i);
+    names[i] = text + i * NAME, times[i] = s->output.times[i];
+  }
+  if (last && (n == 0 || *last > times[n - 1])) names[n] = "fields.hdf", times[n++] = *last;
+  status = pcsim_write_series(path, names, times, (int)n);
+done:
+  pcsim_free(&text), pcsim_free(&names), pcsim_free(&times);
+  return status;
+}
+
+pcsim_status cli_results_snapshot(const cli_session *s, const pcsim_flow_fields *f, const char *folder,
+                                  int64_t number) {
+  char path[4200], series[4200];
+  if (!(s->output.velocity || s->output.pressure || s->output.vorticity)) return PCSIM_OK;
+  snprintf(path, sizeof path, "%s/fields-%05lld.hdf", folder, (long long)number);
+  snprintf(series, sizeof series, "%s/fields.hdf.series", folder);
+  PCSIM_TRY(write_volume(s, f, path));
+  return pcsim_status_agree(s->c->comm,
+                            s->c->rank == 0 ? write_series(s, series, number + 1, NULL) : PCSIM_OK);
+}
+
+static pcsim_status write_files(const cli_session *s, const pcsim_flow_fields *f, double time,
+                                const paths *p) {
+  int64_t reached = 0;
+  while (reached < s->output.num_times && s->output.times[reached] <= time) reached++;
   if (s->output.velocity || s->output.pressure || s->output.vorticity) {
     PCSIM_TRY(write_volume(s, f, p->fields));
-    pcsim_status status = s->c->rank == 0 ? pcsim_write_series(p->series, names, times, 1) : PCSIM_OK;
+    pcsim_status status = s->c->rank == 0 ? write_series(s, p->series, reached, &time) : PCSIM_OK;
     PCSIM_TRY(pcsim_status_agree(s->c->comm, status));
   }
   return write_walls(s, f, p->surface);
@@ -220,7 +254,7 @@ pcsim_status cli_results_write(cli_session *s, const cli_outcome *outcome, const
   paths p;
   pcsim_status status = PCSIM_OK;
   make_paths(folder, &p);
-  if (wanted.files) PCSIM_GOTO(write_files(s, fields, &p), status, done);
+  if (wanted.files) PCSIM_GOTO(write_files(s, fields, outcome->result.time, &p), status, done);
   if (wanted.pictures) PCSIM_GOTO(make_pictures(s, fields, folder, &pictures), status, done);
   if (s->c->rank == 0) {
     const char *title = "";

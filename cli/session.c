@@ -2,6 +2,7 @@
 /** @file session.c  A case and what is made of it: tree, mesh, problem, monitors, solver. */
 #include "cli.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,10 @@ const pcsim_key cli_output_keys[] = {
     {"checkpoint", PCSIM_KEY_ANY, "auto", NULL, "",
      "steps between checkpoints (whole number of at least 1), or auto: after each step, at most every 5 s", 0,
      0},
+    {"times", PCSIM_KEY_NUMBERS, "", NULL, "s", "times at which the fields are written, each to its file", 0,
+     0},
+    {"every", PCSIM_KEY_NUMBER, "", NULL, "s", "the same at the start and in steps of so much", 1e-300,
+     DBL_MAX},
     {"pictures", PCSIM_KEY_BOOL, "true", NULL, "", "pictures of the fields in the report and as files", 0, 0},
 };
 const size_t cli_num_output_keys = sizeof cli_output_keys / sizeof *cli_output_keys;
@@ -86,12 +91,59 @@ static void read_fields(pcsim_tree *tree, const pcsim_node *node, cli_output *ou
   }
 }
 
+enum { TIMES_MAX = 100000 };
+
+static void read_times(pcsim_tree *tree, const pcsim_node *node, const pcsim_time *time, cli_output *output) {
+  const pcsim_node *list = pcsim_node_get(node, "times");
+  int n = 0;
+  if (pcsim_alloc((size_t)pcsim_node_size(list) + 1, sizeof(double), &output->times) != PCSIM_OK ||
+      !pcsim_node_numbers(tree, node, "times", output->times, (int)pcsim_node_size(list), &n))
+    return;
+  for (int i = 0; i < n; i++) {
+    const double t = output->times[i];
+    if (!(t >= time->start && t <= time->end))
+      pcsim_tree_problem(tree, pcsim_node_child(list, i), "%g is not between the start %g and the end %g", t,
+                         time->start, time->end);
+    else if (i && !(t > output->times[i - 1]))
+      pcsim_tree_problem(tree, pcsim_node_child(list, i), "%g is not later than the time before it", t);
+  }
+  output->num_times = n;
+}
+
+static void read_every(pcsim_tree *tree, const pcsim_node *node, const pcsim_time *time, cli_output *output) {
+  double every = 0;
+  if (!pcsim_node_number(tree, node, "every", &every) || !(every > 0)) return;
+  const double n = floor((time->end - time->start) / every * (1 + 1e-12)) + 1;
+  if (!(n <= TIMES_MAX)) {
+    pcsim_tree_problem(tree, pcsim_node_get(node, "every"), "%g files of fields; expected at most %d", n,
+                       TIMES_MAX);
+    return;
+  }
+  if (pcsim_alloc((size_t)n, sizeof(double), &output->times) != PCSIM_OK) return;
+  output->num_times = (int64_t)n;
+  for (int64_t i = 0; i < output->num_times; i++)
+    output->times[i] = fmin(time->start + (double)i * every, time->end);
+}
+
+static void read_when(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
+  const pcsim_node *times = pcsim_node_get(node, "times"), *every = pcsim_node_get(node, "every");
+  pcsim_time time;
+  pcsim_time_read(tree, &time);
+  if (times && every) pcsim_tree_problem(tree, every, "`every` beside `times`; keep one");
+  else if ((times || every) && !time.given)
+    pcsim_tree_problem(tree, times ? times : every,
+                       "times of output, but the case is steady; expected `solve: {time: {end: ..}}`");
+  else if (times) read_times(tree, node, &time, output);
+  else if (every) read_every(tree, node, &time, output);
+}
+
 static void read_output(pcsim_tree *tree, cli_output *output) {
   *output = (cli_output){.pictures = true};
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "output");
   if (!node) return;
   pcsim_node_check(tree, node, cli_output_keys, cli_num_output_keys, "output");
   read_fields(tree, node, output);
+  read_when(tree, node, output);
   pcsim_node_bool(tree, node, "pictures", &output->pictures);
   const pcsim_node *every = pcsim_node_get(node, "checkpoint");
   if (!every || (pcsim_node_get_kind(every) == PCSIM_NODE_SCALAR && !strcmp(pcsim_node_text(every), "auto")))
@@ -131,6 +183,8 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
   s->options = pcsim_flow_options_default();
   pcsim_flow_options_read(s->tree, &s->options);
   read_output(s->tree, &s->output);
+  s->options.stops = s->output.times;
+  s->options.num_stops = s->output.num_times;
   read_study(s->tree, s->spec, &s->study);
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
@@ -282,6 +336,8 @@ pcsim_status cli_session_problem(cli_session *s) {
   pcsim_status status = typed ? pcsim_transport_problem_read(s->tree, s->mesh, &s->transport)
                               : pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
   if (status == PCSIM_OK && !typed) status = pcsim_monitors_read(s->tree, s->mesh, &s->monitors);
+  if (status == PCSIM_OK && s->monitors && s->options.time.given)
+    status = pcsim_monitors_announce_statistics(s->monitors);
   if (status == PCSIM_OK && s->monitors) status = announce_study(s);
   if (status == PCSIM_OK && s->monitors) status = pcsim_references_read(s->tree, s->monitors, &s->references);
   /* Problems in the tree outrank the status that came with them: they hold every place. */
@@ -306,6 +362,7 @@ void cli_session_close(cli_session *s) {
   if (!s->c) return;
   cli_session_drop_mesh(s);
   pcsim_mesh_spec_destroy(&s->spec);
+  pcsim_free(&s->output.times);
   pcsim_free(&s->text);
   pcsim_free(&s->full_text);
   pcsim_tree_destroy(&s->tree);
@@ -316,19 +373,20 @@ void cli_session_close(cli_session *s) {
 
 static pcsim_status load_state(cli_session *s, const char *folder) {
   const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  pcsim_checkpoint info = {.width = 4};
+  pcsim_checkpoint info = {0};
   char *path = NULL;
   double *values = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_path_join(folder, "checkpoint.h5", &path), status, done);
-  status = pcsim_alloc((size_t)view->num_cells * 4, sizeof *values, &values);
+  PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &s->options, &s->solver), status, done);
+  info.width = pcsim_flow_solver_state_width(s->solver);
+  status = pcsim_alloc((size_t)(view->num_cells * info.width), sizeof *values, &values);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_checkpoint_read(s->mesh, path, &info, values), status, done);
   if (strcmp(info.case_hash, s->hash) != 0)
     PCSIM_GOTO(pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,
                                "%s belongs to another case or mesh than the rest of the folder", path),
                status, done);
-  PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &s->options, &s->solver), status, done);
   PCSIM_GOTO(pcsim_flow_solver_set_state(s->solver, values, info.scalars), status, done);
 done:
   pcsim_free(&values);
@@ -397,7 +455,8 @@ static pcsim_status make_absolute(pcsim_tree *tree, const pcsim_node *node, cons
     PCSIM_TRY(longer_path(path, key, i, &below));
     if (pcsim_node_get_kind(child) != PCSIM_NODE_SCALAR) {
       status = make_absolute(tree, child, below);
-    } else if (key && !strcmp(key, "file") && pcsim_node_text(child)[0] && pcsim_node_text(child)[0] != '/') {
+    } else if (key && (!strcmp(key, "file") || !strcmp(key, "table")) && pcsim_node_text(child)[0] &&
+               pcsim_node_text(child)[0] != '/') {
       status = pcsim_node_path(child, &file);
       if (status == PCSIM_OK) whole = realpath(file, NULL);
       if (whole) status = set_file(tree, below, whole); /* what is missing its reader has told already */

@@ -7,19 +7,26 @@
 
 /* Places in a checkpoint's scalars after the solver's own. */
 enum { SCALAR_WALL = PCSIM_FLOW_NUM_SCALARS, SCALAR_CPU, SCALAR_SOLVE };
-/* Columns of history.csv before the quantities. */
+/* Columns of history.csv before the quantities: of a steady march, of a run through time. */
 static const char *const step_columns[] = {"step",       "residual",   "momentum.x", "momentum.y",
                                            "momentum.z", "continuity", "cfl",        "linear"};
-enum { NUM_STEP_COLUMNS = sizeof step_columns / sizeof *step_columns };
+static const char *const time_columns[] = {"step", "time", "dt", "error", "linear", "rejections"};
+enum {
+  NUM_STEP_COLUMNS = sizeof step_columns / sizeof *step_columns,
+  NUM_TIME_COLUMNS = sizeof time_columns / sizeof *time_columns,
+  TIME_COLUMN = 1
+};
 /* Seconds between checkpoints where the case names no steps. */
 static const double checkpoint_seconds = 5;
 
 typedef struct {
   cli_session *s;
   cli_outcome *outcome;
-  const char *history_path, *checkpoint_path;
-  double *state; /* [num_cells][4] */
-  double *row;   /* [num_columns] */
+  const char *folder, *history_path, *checkpoint_path;
+  bool through_time;
+  int num_quantities; /* columns of history.csv behind those of the step */
+  double *state;      /* [num_cells][width] */
+  double *row;        /* [num_columns] */
   int num_columns;
   int64_t first, written; /* step the march began with; of the last checkpoint */
   double written_at;      /* wall clock of the last checkpoint */
@@ -27,6 +34,7 @@ typedef struct {
   double earlier[3];      /* wall, CPU and solve seconds before this start */
   double before_residual; /* of the step before, for the estimate of the time left */
   double rate;            /* smoothed logarithmic decrease of the residual a step */
+  double first_time;      /* time the run began with, NaN before its first step */
   int stop_signal;
 } march;
 
@@ -48,28 +56,32 @@ static double cpu_now(const march *m) {
   return m->earlier[1] + all;
 }
 
-static pcsim_status write_checkpoint(march *m, const pcsim_solve_step *step) {
-  pcsim_checkpoint info = {
-      .step = step->step, .width = 4, .num_cells_global = pcsim_mesh_get(m->s->mesh)->num_cells_global};
+/* `seconds` of the solve since its begin. */
+static pcsim_status write_checkpoint(march *m, double seconds) {
+  const pcsim_flow_solver *solver = m->s->solver;
+  pcsim_checkpoint info = {.step = pcsim_flow_solver_state_step(solver),
+                           .width = pcsim_flow_solver_state_width(solver),
+                           .num_cells_global = pcsim_mesh_get(m->s->mesh)->num_cells_global};
   memcpy(info.case_hash, m->s->hash, sizeof info.case_hash);
-  PCSIM_TRY(pcsim_flow_solver_get_state(m->s->solver, m->state, info.scalars));
+  PCSIM_TRY(pcsim_flow_solver_get_state(solver, m->state, info.scalars));
   info.scalars[SCALAR_WALL] = seconds_now(m);
   info.scalars[SCALAR_CPU] = cpu_now(m);
-  info.scalars[SCALAR_SOLVE] = m->earlier[2] + step->wall_seconds;
+  info.scalars[SCALAR_SOLVE] = m->earlier[2] + seconds;
   PCSIM_TRY(pcsim_checkpoint_write(m->s->mesh, &info, m->state, m->checkpoint_path));
-  m->written = step->step;
+  m->written = info.step;
   m->written_at = pcsim_time_wall();
   return PCSIM_OK;
 }
 
 /* The first step tells which quantities there are. Rank 0. */
-static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *quantities, int n) {
-  const char **names = NULL;
-  m->num_columns = NUM_STEP_COLUMNS + n;
+static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *quantities) {
+  const char **names = NULL, *const *first = m->through_time ? time_columns : step_columns;
+  const int num_first = m->through_time ? NUM_TIME_COLUMNS : NUM_STEP_COLUMNS;
+  m->num_columns = num_first + m->num_quantities;
   PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *m->row, &m->row));
   PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *names, &names));
-  for (int i = 0; i < NUM_STEP_COLUMNS; i++) names[i] = step_columns[i];
-  for (int i = 0; i < n; i++) names[NUM_STEP_COLUMNS + i] = quantities[i].name;
+  for (int i = 0; i < num_first; i++) names[i] = first[i];
+  for (int i = 0; i < m->num_quantities; i++) names[num_first + i] = quantities[i].name;
   pcsim_status status =
       pcsim_history_open(m->history_path, names, m->num_columns, step > 0 ? step : -1, &m->outcome->history);
   pcsim_free(&names);
@@ -78,15 +90,20 @@ static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *q
 
 static pcsim_status add_history(march *m, const pcsim_solve_step *step) {
   const pcsim_quantity *quantities;
-  int n = pcsim_monitors_quantities(m->s->monitors, &quantities);
-  if (!m->outcome->history) PCSIM_TRY(open_history(m, step->step, quantities, n));
+  pcsim_monitors_quantities(m->s->monitors, &quantities);
+  if (!m->outcome->history) PCSIM_TRY(open_history(m, step->step, quantities));
   double *r = m->row;
   *r++ = (double)step->step;
-  *r++ = step->residual;
-  for (int i = 0; i < 4; i++) *r++ = step->residuals[i];
-  *r++ = step->cfl;
-  *r++ = (double)step->linear_iterations;
-  for (int i = 0; i < n && r < m->row + m->num_columns; i++) *r++ = quantities[i].value;
+  if (m->through_time) {
+    *r++ = step->time, *r++ = step->dt, *r++ = step->error;
+    *r++ = (double)step->linear_iterations, *r++ = (double)step->rejections;
+  } else {
+    *r++ = step->residual;
+    for (int i = 0; i < 4; i++) *r++ = step->residuals[i];
+    *r++ = step->cfl;
+    *r++ = (double)step->linear_iterations;
+  }
+  for (int i = 0; i < m->num_quantities; i++) *r++ = quantities[i].value;
   return pcsim_history_add(m->outcome->history, m->row);
 }
 
@@ -104,6 +121,15 @@ static void time_left(march *m, const pcsim_solve_step *step, char text[48]) {
   if (left >= 1 && left < 1e6) snprintf(text, 48, ", about %.0f s left", left);
 }
 
+/* As if the rest of the time went as fast as that behind. */
+static void time_span_left(march *m, const pcsim_solve_step *step, char text[48]) {
+  text[0] = '\0';
+  if (!isfinite(m->first_time)) m->first_time = step->time - step->dt;
+  const double done = step->time - m->first_time, rest = m->s->options.time.end - step->time;
+  const double left = done > 0 ? step->wall_seconds * rest / done : 0;
+  if (step->step > m->first && left >= 1 && left < 1e7) snprintf(text, 48, ", about %.0f s left", left);
+}
+
 static bool is_compared(const march *m, const char *name) {
   const pcsim_comparison *list = NULL;
   int n = m->s->references ? pcsim_references_get(m->s->references, &list) : 0;
@@ -116,10 +142,19 @@ static bool is_compared(const march *m, const char *name) {
 static void log_step(march *m, const pcsim_solve_step *step) {
   const pcsim_quantity *quantities;
   char left[48], line[512];
-  int n = pcsim_monitors_quantities(m->s->monitors, &quantities), shown = 0;
-  time_left(m, step, left);
-  int used = snprintf(line, sizeof line, "step %lld: residual %.2e%s, linear %lld", (long long)step->step,
-                      step->residual, left, (long long)step->linear_iterations);
+  int shown = 0, used;
+  const int n = m->num_quantities;
+  pcsim_monitors_quantities(m->s->monitors, &quantities);
+  if (m->through_time) {
+    time_span_left(m, step, left);
+    used = snprintf(line, sizeof line, "step %lld: t %.6g, dt %.3g, error %.1e%s, linear %lld",
+                    (long long)step->step, step->time, step->dt, step->error, left,
+                    (long long)step->linear_iterations);
+  } else {
+    time_left(m, step, left);
+    used = snprintf(line, sizeof line, "step %lld: residual %.2e%s, linear %lld", (long long)step->step,
+                    step->residual, left, (long long)step->linear_iterations);
+  }
   for (int wanted = 1; wanted >= 0; wanted--)
     for (int i = 0; i < n && shown < 3 && used < 400; i++) {
       if (is_compared(m, quantities[i].name) != (wanted == 1) || !isfinite(quantities[i].value)) continue;
@@ -139,6 +174,13 @@ static int agree_on_due(march *m, int64_t step) {
   return due;
 }
 
+/* The fields, where this is one of the times that the case asks for. */
+static pcsim_status write_snapshot(march *m, const pcsim_flow_fields *fields, double time) {
+  for (int64_t i = 0; i < m->s->output.num_times; i++)
+    if (m->s->output.times[i] == time) return cli_results_snapshot(m->s, fields, m->folder, i);
+  return PCSIM_OK;
+}
+
 static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   march *m = context;
   pcsim_flow_fields fields;
@@ -147,9 +189,10 @@ static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   pcsim_status status = m->s->c->rank == 0 ? add_history(m, step) : PCSIM_OK;
   PCSIM_TRY(pcsim_status_agree(m->s->c->comm, status));
   log_step(m, step);
+  if (m->through_time) PCSIM_TRY(write_snapshot(m, &fields, step->time));
   bool due = agree_on_due(m, step->step);
-  bool news = step->step > m->written && isfinite(step->residual);
-  if (news && (due || m->stop_signal)) PCSIM_TRY(write_checkpoint(m, step));
+  bool news = pcsim_flow_solver_state_step(m->s->solver) > m->written && isfinite(step->residual);
+  if (news && (due || m->stop_signal)) PCSIM_TRY(write_checkpoint(m, step->wall_seconds));
   if (m->stop_signal)
     PCSIM_FAIL(PCSIM_ERR_ENV, "stopped after step %lld by signal %d", (long long)step->step, m->stop_signal);
   return PCSIM_OK;
@@ -157,7 +200,7 @@ static pcsim_status observe(void *context, const pcsim_solve_step *step) {
 
 /* State of the folder's checkpoint into the solver; without one the march begins at the start. */
 static pcsim_status load_checkpoint(march *m) {
-  pcsim_checkpoint info = {.width = 4};
+  pcsim_checkpoint info = {.width = pcsim_flow_solver_state_width(m->s->solver)};
   int there = m->s->c->rank == 0 && pcsim_file_exists(m->checkpoint_path);
   MPI_Bcast(&there, 1, MPI_INT, 0, m->s->c->comm);
   if (!there) {
@@ -214,6 +257,21 @@ static pcsim_status at_petsc_key(cli_session *s, pcsim_status status) {
   return pcsim_tree_status(s->tree);
 }
 
+static pcsim_status find_statistics(march *m) {
+  const double *rows = NULL;
+  int columns = 0;
+  const int64_t n = m->outcome->history ? pcsim_history_rows(m->outcome->history, &rows, &columns) : 0;
+  return pcsim_monitors_statistics(m->s->monitors, rows, n, columns, TIME_COLUMN, NUM_TIME_COLUMNS);
+}
+
+/* Where a run that was given up left its last good state. */
+static void name_checkpoint(march *m) {
+  pcsim_solve_result *r = &m->outcome->result;
+  const size_t used = strlen(r->reason);
+  snprintf(r->reason + used, sizeof r->reason - used, "; the last good state is in %s",
+           strrchr(m->checkpoint_path, '/') ? strrchr(m->checkpoint_path, '/') + 1 : m->checkpoint_path);
+}
+
 static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   pcsim_solve_result *result = &m->outcome->result;
   m->written_at = pcsim_time_wall();
@@ -229,11 +287,11 @@ static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   PCSIM_TRY(keep_history(m));
   PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
+  if (m->through_time) PCSIM_TRY(find_statistics(m));
   if (m->s->references) PCSIM_TRY(pcsim_references_compare(m->s->references, m->s->monitors, fields));
-  pcsim_solve_step last = {
-      .step = result->steps, .residual = result->residual, .wall_seconds = result->seconds};
-  if (result->outcome != PCSIM_OUTCOME_DIVERGED && result->steps > m->written)
-    PCSIM_TRY(write_checkpoint(m, &last));
+  const bool good = m->through_time || result->outcome != PCSIM_OUTCOME_DIVERGED;
+  if (good && result->steps > m->written) PCSIM_TRY(write_checkpoint(m, result->seconds));
+  if (m->through_time && result->outcome == PCSIM_OUTCOME_DIVERGED) name_checkpoint(m);
   fill_outcome(m, cli_outcome_name(result->outcome));
   return PCSIM_OK;
 }
@@ -243,12 +301,15 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   march m = {.s = s,
              .outcome = outcome,
              .written = -1,
+             .folder = part->folder,
+             .through_time = s->options.time.given,
+             .first_time = NAN,
              .began_wall = pcsim_time_wall(),
              .began_cpu = pcsim_time_cpu()};
   char *raw = NULL, *history = NULL, *checkpoint = NULL;
   pcsim_status status = PCSIM_OK;
   pcsim_flow_options options = s->options;
-  if (part->steps >= 0) options.steps_max = part->steps;
+  if (part->steps >= 0) options.steps_max = options.time.steps = part->steps;
   *outcome = (cli_outcome){0};
   PCSIM_GOTO(pcsim_path_join(part->folder, "mesh.raw", &raw), status, done);
   PCSIM_GOTO(pcsim_path_join(part->folder, "history.csv", &history), status, done);
@@ -270,7 +331,9 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
   status = pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver);
   PCSIM_GOTO(at_petsc_key(s, status), status, done);
-  status = pcsim_alloc((size_t)pcsim_mesh_get(s->mesh)->num_cells * 4, sizeof *m.state, &m.state);
+  m.num_quantities = pcsim_monitors_num_followed(s->monitors);
+  const int64_t size = pcsim_mesh_get(s->mesh)->num_cells * pcsim_flow_solver_state_width(s->solver);
+  status = pcsim_alloc((size_t)size, sizeof *m.state, &m.state);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (part->resume) PCSIM_GOTO(load_checkpoint(&m), status, done);
   PCSIM_GOTO(go(&m, fields), status, done);

@@ -6,19 +6,20 @@
 
 #define NUM(a) (sizeof(a) / sizeof *(a))
 
-static const pcsim_key velocity_keys[] = {{"velocity", PCSIM_KEY_SEQUENCE, NULL, "", "m/s",
-                                           "velocity on the boundary, expressions of place", 0, 0}};
+static const pcsim_key velocity_keys[] = {
+    {"velocity", PCSIM_KEY_ANY, NULL, "", "m/s",
+     "velocity on the boundary, expressions of place and time, or a table", 0, 0}};
 static const pcsim_key pressure_keys[] = {
-    {"pressure", PCSIM_KEY_EXPRESSION, NULL, "", "Pa", "static pressure; safe against backflow", 0, 0}};
-static const pcsim_key total_keys[] = {{"total-pressure", PCSIM_KEY_EXPRESSION, NULL, "", "Pa",
-                                        "total pressure; inflow normal to the boundary", 0, 0}};
+    {"pressure", PCSIM_KEY_ANY, NULL, "", "Pa", "static pressure; safe against backflow", 0, 0}};
+static const pcsim_key total_keys[] = {
+    {"total-pressure", PCSIM_KEY_ANY, NULL, "", "Pa", "total pressure; inflow normal to the boundary", 0, 0}};
 static const pcsim_key rate_keys[] = {
-    {"flow-rate", PCSIM_KEY_EXPRESSION, NULL, "", "m^3/s",
+    {"flow-rate", PCSIM_KEY_ANY, NULL, "", "m^3/s",
      "volume flow into the domain (negative: out), uniform and normal; per metre of depth in 2D", 0, 0}};
 static const pcsim_key wall_keys[] = {
     {"wall", PCSIM_KEY_CHOICE, NULL, "no-slip|slip", "",
      "no flow through; no-slip: the fluid moves with the wall", 0, 0},
-    {"velocity", PCSIM_KEY_SEQUENCE, "", "", "m/s", "velocity of a no-slip wall along itself", 0, 0}};
+    {"velocity", PCSIM_KEY_ANY, "", "", "m/s", "velocity of a no-slip wall along itself", 0, 0}};
 static const pcsim_key symmetry_keys[] = {
     {"symmetry", PCSIM_KEY_BOOL, NULL, "", "", "plane of symmetry: no flow through, no shear", 0, 0}};
 static const pcsim_key periodic_keys[] = {
@@ -39,7 +40,7 @@ static const pcsim_condition conditions[] = {
     {"periodic", "continues at another boundary", periodic_keys, NUM(periodic_keys),
      "the steady flow does not offer periodic boundaries yet"},
     {"table", "values over time", table_keys, NUM(table_keys),
-     "the steady flow takes no values over time; expected a constant condition such as `velocity`"},
+     "a table is the value of a condition; expected e.g. {velocity: {table: f.csv, profile: [1, 0]}}"},
     {"flux", "flux given, for typed equations", flux_keys, NUM(flux_keys),
      "the steady flow has no unknown that takes a flux; expected e.g. `pressure` or `wall`"},
 };
@@ -118,7 +119,14 @@ static bool read_wall(pcsim_tree *tree, int dim, flow_condition *condition) {
     return false;
   }
   condition->gives = GIVES_VELOCITY;
-  return flow_value_vector(tree, velocity, "velocity", dim, &condition->value);
+  return flow_value_read(tree, velocity, "velocity", true, dim, &condition->value);
+}
+
+static bool depends_on_place(const flow_value *value) {
+  bool depends = false;
+  for (int i = 0; i < value->num; ++i)
+    for (int k = NAME_X; k <= NAME_Z; ++k) depends |= pcsim_expr_uses(value->expr[i], k);
+  return depends;
 }
 
 static bool read_kind(pcsim_tree *tree, int dim, const char *name, flow_condition *condition) {
@@ -127,7 +135,7 @@ static bool read_kind(pcsim_tree *tree, int dim, const char *name, flow_conditio
   if (strcmp(name, "velocity") == 0) {
     condition->kind = PCSIM_FLOW_VELOCITY;
     condition->gives = GIVES_VELOCITY;
-    return flow_value_vector(tree, node, "velocity", dim, &condition->value);
+    return flow_value_read(tree, node, "velocity", true, dim, &condition->value);
   }
   if (strcmp(name, "symmetry") == 0) {
     bool on = false;
@@ -142,8 +150,8 @@ static bool read_kind(pcsim_tree *tree, int dim, const char *name, flow_conditio
                     : strcmp(name, "pressure") == 0 ? PCSIM_FLOW_PRESSURE
                                                     : PCSIM_FLOW_TOTAL_PRESSURE;
   condition->gives = rate ? GIVES_FLOW_RATE : GIVES_PRESSURE;
-  if (!flow_value_scalar(tree, node, dim, &condition->value)) return false;
-  if (rate && !pcsim_expr_is_constant(condition->value.expr[0], NULL)) {
+  if (!flow_value_read(tree, node, name, false, dim, &condition->value)) return false;
+  if (rate && depends_on_place(&condition->value)) {
     pcsim_tree_problem(tree, node,
                        "`flow-rate` is one number for the whole boundary; expected no x, y, z in it");
     return false;

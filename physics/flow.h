@@ -8,12 +8,28 @@
 /* Names an expression of a flow case may use. */
 enum { NAME_X, NAME_Y, NAME_Z, NAME_T, NUM_NAMES };
 
-/* ---- value.c: expressions of place, alone or as a vector */
+/* ---- table.c: numbers over time */
 
 typedef struct {
-  int num; /* components: 0 nothing given */
+  int num; /* columns beside the time; 0: no table */
+  int64_t num_rows;
+  double *row; /* [num_rows][1 + num] ascending times and values */
+} flow_table;
+/* From the file that `node` names; needs a case that goes through time and rows over all of it. */
+bool flow_table_read(pcsim_tree *tree, const pcsim_node *node, flow_table *table);
+void flow_table_clear(flow_table *table);
+/* Linear between rows; constant outside. `value` [num]. */
+void flow_table_at(const flow_table *table, double t, double *value);
+
+/* ---- value.c: expressions of place and time, alone or as a vector; tables over time */
+
+/* Component i is expr[i], times the table where there is one of one column; with none (num 0) the columns
+ * are the components. */
+typedef struct {
+  int num; /* expressions */
   pcsim_expr *expr[3];
   const pcsim_node *node[3];
+  flow_table table;
 } flow_value;
 
 /* Read a scalar, or a sequence of `dim` expressions (dim 0: two or three, the mesh is not known yet).
@@ -21,10 +37,14 @@ typedef struct {
 bool flow_value_scalar(pcsim_tree *tree, const pcsim_node *node, int dim, flow_value *value);
 bool flow_value_vector(pcsim_tree *tree, const pcsim_node *node, const char *what, int dim,
                        flow_value *value);
+/* The same, or a table. */
+bool flow_value_read(pcsim_tree *tree, const pcsim_node *node, const char *what, bool vector, int dim,
+                     flow_value *value);
+bool flow_value_changes(const flow_value *value);
 void flow_value_clear(flow_value *value);
-void flow_value_at(const flow_value *value, const double point[3], double result[3]);
+void flow_value_at(const flow_value *value, const double point[3], double t, double result[3]);
 /* Average over a face by Gauss quadrature (degree 9 on segments, 5 on triangles of a fan). */
-void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face,
+void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face, double t,
                              double result[3]);
 
 /* ---- model.c: `physics:` */

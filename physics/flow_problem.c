@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Above this share of the inflow an imbalance is the user's; below it is quadrature and is corrected. */
@@ -17,6 +18,8 @@ struct pcsim_flow_problem {
   double *velocity, *pressure, *start;
   double *patch_area; /* [num_patches] over all ranks */
   int64_t num_faces;
+  flow_boundaries boundaries; /* what the values come from */
+  double *kinks;
 };
 
 /* What the boundaries add up to over all ranks. */
@@ -43,6 +46,8 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   pcsim_free(&(*problem)->pressure);
   pcsim_free(&(*problem)->start);
   pcsim_free(&(*problem)->patch_area);
+  pcsim_free(&(*problem)->kinks);
+  flow_boundaries_clear(&(*problem)->boundaries);
   pcsim_free(problem);
 }
 
@@ -66,7 +71,7 @@ static void fill_face(pcsim_flow_problem *problem, const pcsim_mesh_view *mesh,
   double value[3];
   problem->kind[b] = (uint8_t)condition->kind;
   if (condition->gives == GIVES_NOTHING) return;
-  flow_value_face_average(&condition->value, mesh, face, value);
+  flow_value_face_average(&condition->value, mesh, face, problem->view.time, value);
   if (condition->gives == GIVES_PRESSURE) problem->pressure[b] = value[0];
   const double *area = mesh->face_area + 3 * face;
   if (condition->gives == GIVES_FLOW_RATE)
@@ -88,6 +93,8 @@ static double find_wrong(const double *value, int n) {
 static void report_wrong_values(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
                                 const flow_boundaries *boundaries) {
   const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+  char when[48] = "";
+  if (problem->view.changes) snprintf(when, sizeof when, " at t = %g", problem->view.time);
   for (int p = 0; p < view->num_patches; ++p) {
     if (boundaries->of_patch[p] < 0) continue;
     const flow_condition *condition = &boundaries->condition[boundaries->of_patch[p]];
@@ -110,22 +117,23 @@ static void report_wrong_values(pcsim_tree *tree, const pcsim_mesh *mesh, const 
     MPI_Comm_rank(comm, &first.rank);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm);
     if (!isfinite(first.x)) continue;
+    const pcsim_node *place = condition->value.num ? condition->value.node[0] : condition->node;
     MPI_Bcast(found, 4, MPI_DOUBLE, first.rank, comm);
     if (isfinite(found[3]))
       pcsim_tree_problem(
-          tree, condition->value.node[0],
-          "the value on boundary `%s` is too large: %g around (%g, %g, %g); expected at most %g",
-          view->patch_name[p], found[3], found[0], found[1], found[2], FLOW_LARGEST);
+          tree, place,
+          "the value on boundary `%s` is too large: %g around (%g, %g, %g)%s; expected at most %g",
+          view->patch_name[p], found[3], found[0], found[1], found[2], when, FLOW_LARGEST);
     else
-      pcsim_tree_problem(tree, condition->value.node[0],
-                         "the value on boundary `%s` is not a finite number around (%g, %g, %g)",
-                         view->patch_name[p], found[0], found[1], found[2]);
+      pcsim_tree_problem(tree, place,
+                         "the value on boundary `%s` is not a finite number around (%g, %g, %g)%s",
+                         view->patch_name[p], found[0], found[1], found[2], when);
   }
 }
 
 /* A wall moves along itself: the normal part of its velocity is dropped, with a warning where it is no
  * rounding. */
-static void trim_walls(const pcsim_mesh *mesh, pcsim_flow_problem *problem) {
+static void trim_walls(const pcsim_mesh *mesh, pcsim_flow_problem *problem, bool say) {
   const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
   for (int p = 0; p < view->num_patches; ++p) {
     double worst[2] = {0.0, 0.0}; /* normal part, speed */
@@ -139,19 +147,21 @@ static void trim_walls(const pcsim_mesh *mesh, pcsim_flow_problem *problem) {
       for (int i = 0; i < 3; ++i) v[i] -= normal * view->face_area[3 * f + i] / area;
     }
     MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(mesh));
-    if (worst[0] > 1e-6 * worst[1] && is_root(mesh))
+    if (say && worst[0] > 1e-6 * worst[1] && is_root(mesh))
       pcsim_log(PCSIM_LOG_WARNING,
                 "wall `%s`: its velocity has a part through the wall (up to %g of %g m/s), which is dropped",
                 view->patch_name[p], worst[0], worst[1]);
   }
 }
 
-static void fill_faces(pcsim_flow_problem *problem, const flow_boundaries *boundaries) {
+/* `all`: also those whose values do not change. */
+static void fill_faces(pcsim_flow_problem *problem, bool all) {
   const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
-  sum_patch_areas(problem);
+  const flow_boundaries *boundaries = &problem->boundaries;
   for (int p = 0; p < view->num_patches; ++p) {
     if (boundaries->of_patch[p] < 0) continue; /* an empty patch */
     const flow_condition *condition = &boundaries->condition[boundaries->of_patch[p]];
+    if (!all && !flow_value_changes(&condition->value)) continue;
     for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f)
       fill_face(problem, view, condition, problem->patch_area[p], f);
   }
@@ -209,31 +219,120 @@ static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim)
     view->velocity_scale = view->viscosity / (view->density * view->length_scale);
 }
 
-/* Where nothing but velocities is given, what flows in must flow out. */
-static void balance(pcsim_tree *tree, pcsim_flow_problem *problem, const totals *sum) {
+/* Where nothing but velocities is given, what flows in must flow out: a uniform normal velocity takes up what
+ * quadrature leaves. False if more than that is missing. */
+static bool take_up(pcsim_flow_problem *problem, const totals *sum) {
   const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
-  double net = sum->outflow - sum->inflow, most = fmax(sum->inflow, sum->outflow);
-  if (most <= 0.0 || net == 0.0) return;
-  if (fabs(net) > imbalance_max * most) {
-    pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "boundaries");
-    pcsim_tree_problem(
-        tree, node,
-        "every boundary gives the velocity, but %g m^3/s flow in and %g m^3/s flow out (%.3g %% apart); "
-        "expected equal flows, or a boundary with a `pressure`",
-        sum->inflow, sum->outflow, 100.0 * fabs(net) / most);
-    return;
-  }
+  const double net = sum->outflow - sum->inflow, most = fmax(sum->inflow, sum->outflow);
+  if (most <= 0.0 || net == 0.0) return true;
+  if (fabs(net) > imbalance_max * most) return false;
   for (int64_t b = 0; b < problem->num_faces; ++b) {
     if (problem->kind[b] != PCSIM_FLOW_VELOCITY) continue;
     const double *area = view->face_area + 3 * (view->num_interior_faces + b);
     for (int i = 0; i < 3; ++i)
       problem->velocity[3 * b + i] -= net / sum->velocity_area * area[i] / norm(area);
   }
-  if (fabs(net) > 1e-12 * most && is_root(problem->mesh))
+  return true;
+}
+
+static void describe_imbalance(const totals *sum, char *text, size_t size) {
+  const double net = sum->outflow - sum->inflow, most = fmax(sum->inflow, sum->outflow);
+  snprintf(text, size,
+           "every boundary gives the velocity, but %g m^3/s flow in and %g m^3/s flow out (%.3g %% apart); "
+           "expected equal flows, or a boundary with a `pressure`",
+           sum->inflow, sum->outflow, 100.0 * fabs(net) / most);
+}
+
+static void balance(pcsim_tree *tree, pcsim_flow_problem *problem, const totals *sum) {
+  const double net = sum->outflow - sum->inflow, most = fmax(sum->inflow, sum->outflow);
+  char text[256];
+  if (!take_up(problem, sum)) {
+    describe_imbalance(sum, text, sizeof text);
+    pcsim_tree_problem(tree, pcsim_node_get(pcsim_tree_root(tree), "boundaries"), "%s", text);
+  } else if (fabs(net) > 1e-12 * most && is_root(problem->mesh)) {
     pcsim_log(PCSIM_LOG_INFO,
               "inflow and outflow differ by %.2g of the inflow: a normal velocity of %.2g m/s balances "
               "them",
               fabs(net) / most, -net / sum->velocity_area);
+  }
+}
+
+/* -------------------------------------------------------------------- time */
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Inner times of all tables within the span, each once. */
+static pcsim_status find_kinks(pcsim_flow_problem *problem, const pcsim_time *time) {
+  const flow_boundaries *all = &problem->boundaries;
+  int64_t n = 0, kept = 0;
+  for (int c = 0; c < all->num; ++c) n += all->condition[c].value.table.num_rows;
+  if (n == 0) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)n, sizeof(double), &problem->kinks));
+  n = 0;
+  for (int c = 0; c < all->num; ++c) {
+    const flow_table *table = &all->condition[c].value.table;
+    for (int64_t i = 0; i < table->num_rows; ++i) {
+      const double t = table->row[i * (1 + table->num)];
+      if (t > time->start && t < time->end) problem->kinks[n++] = t;
+    }
+  }
+  qsort(problem->kinks, (size_t)n, sizeof(double), compare);
+  for (int64_t i = 0; i < n; ++i)
+    if (i == 0 || problem->kinks[i] != problem->kinks[kept - 1]) problem->kinks[kept++] = problem->kinks[i];
+  problem->view.kinks = problem->kinks;
+  problem->view.num_kinks = kept;
+  return PCSIM_OK;
+}
+
+/* Boundary values at several times: faults that show then, and the largest speed. */
+static double look_ahead(pcsim_tree *tree, pcsim_flow_problem *problem, const pcsim_time *time) {
+  enum { SAMPLES = 64 };
+  const size_t before = pcsim_tree_num_problems(tree);
+  double largest = 0;
+  for (int64_t i = 1; i <= SAMPLES + problem->view.num_kinks; ++i) {
+    problem->view.time = i <= SAMPLES ? time->start + (double)i / SAMPLES * (time->end - time->start)
+                                      : problem->kinks[i - SAMPLES - 1];
+    fill_faces(problem, false);
+    report_wrong_values(tree, problem->mesh, problem, &problem->boundaries);
+    if (pcsim_tree_num_problems(tree) != before) return 0;
+    const totals sum = add_up(problem);
+    find_scales(problem, &sum, problem->view.dim);
+    largest = fmax(largest, problem->view.velocity_scale);
+  }
+  problem->view.time = time->start;
+  fill_faces(problem, false);
+  return largest;
+}
+
+static pcsim_status refuse_face(const pcsim_flow_problem *problem, int64_t wrong) {
+  const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
+  if (wrong < 0) return PCSIM_OK;
+  const double *x = view->face_centre + 3 * (view->num_interior_faces + wrong);
+  PCSIM_FAIL(PCSIM_ERR_CASE, "at t = %g a boundary value is not finite, or over %g, around (%g, %g, %g)",
+             problem->view.time, FLOW_LARGEST, x[0], x[1], x[2]);
+}
+
+pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) {
+  MPI_Comm comm = pcsim_mesh_comm(problem->mesh);
+  int64_t wrong = -1;
+  if (!problem->view.changes || problem->view.time == t) return PCSIM_OK;
+  problem->view.time = t;
+  fill_faces(problem, false);
+  for (int64_t b = 0; b < problem->num_faces && wrong < 0; ++b) {
+    const double *v = problem->velocity + 3 * b, all[4] = {v[0], v[1], v[2], problem->pressure[b]};
+    if (find_wrong(all, 4) != 0.0) wrong = b;
+  }
+  PCSIM_TRY(pcsim_status_agree(comm, refuse_face(problem, wrong)));
+  trim_walls(problem->mesh, problem, false);
+  if (!problem->view.pressure_free) return PCSIM_OK;
+  const totals sum = add_up(problem);
+  if (take_up(problem, &sum)) return PCSIM_OK;
+  char text[256];
+  describe_imbalance(&sum, text, sizeof text);
+  PCSIM_FAIL(PCSIM_ERR_CASE, "at t = %g %s", t, text);
 }
 
 /* ------------------------------------------------------------------ start */
@@ -253,7 +352,13 @@ typedef struct {
 static void read_initial(pcsim_tree *tree, int dim, initial *start) {
   memset(start, 0, sizeof *start);
   pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "initial");
-  if (!node) return;
+  if (!node) {
+    if (pcsim_time_given(tree))
+      pcsim_tree_problem(tree, pcsim_node_get(pcsim_node_get(pcsim_tree_root(tree), "solve"), "time"),
+                         "a run through time needs a state to begin with; expected e.g. `initial: {velocity: "
+                         "[0, 0]}`");
+    return;
+  }
   if (pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) {
     pcsim_tree_problem(tree, node, "`initial` must be a mapping, e.g. {velocity: [1, 0], pressure: 0}");
     return;
@@ -288,9 +393,10 @@ static void fill_start(pcsim_tree *tree, pcsim_flow_problem *problem, const init
   for (int64_t c = 0; c < view->num_cells; ++c) {
     double *value = problem->start + 4 * c, pressure[3];
     memcpy(value, guess, sizeof guess);
-    if (start->velocity.num) flow_value_at(&start->velocity, view->cell_centre + 3 * c, value);
+    if (start->velocity.num)
+      flow_value_at(&start->velocity, view->cell_centre + 3 * c, problem->view.time, value);
     if (start->pressure.num) {
-      flow_value_at(&start->pressure, view->cell_centre + 3 * c, pressure);
+      flow_value_at(&start->pressure, view->cell_centre + 3 * c, problem->view.time, pressure);
       value[3] = pressure[0];
     }
     const double bad = find_wrong(value, 4);
@@ -357,20 +463,32 @@ static void check_reynolds(pcsim_tree *tree, const pcsim_flow_view *view) {
 }
 
 /* Everything that needs sums over ranks; the case has no problem so far. */
-static void complete(pcsim_tree *tree, pcsim_flow_problem *problem, const flow_boundaries *boundaries,
-                     const initial *start) {
+static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, const initial *start) {
   size_t before = pcsim_tree_num_problems(tree);
-  fill_faces(problem, boundaries);
+  const flow_boundaries *boundaries = &problem->boundaries;
+  pcsim_time time;
+  double largest = 0;
+  pcsim_time_read(tree, &time);
+  problem->view.time = time.start;
+  for (int c = 0; c < boundaries->num; ++c)
+    problem->view.changes |= flow_value_changes(&boundaries->condition[c].value);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(problem->mesh), find_kinks(problem, &time)));
+  sum_patch_areas(problem);
+  fill_faces(problem, true);
   report_wrong_values(tree, problem->mesh, problem, boundaries);
-  if (pcsim_tree_num_problems(tree) != before) return;
-  trim_walls(problem->mesh, problem);
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  if (problem->view.changes) largest = look_ahead(tree, problem, &time);
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  trim_walls(problem->mesh, problem, true);
   totals sum = add_up(problem);
   find_scales(problem, &sum, problem->view.dim);
+  problem->view.velocity_scale = fmax(problem->view.velocity_scale, largest);
   check_reynolds(tree, &problem->view);
   if (problem->view.pressure_free) balance(tree, problem, &sum);
   fill_start(tree, problem, start, &sum);
   if (problem->view.pressure_free && pcsim_tree_num_problems(tree) == before && is_root(problem->mesh))
     pcsim_log(PCSIM_LOG_INFO, "no boundary gives a pressure: its level is free and is set to mean zero");
+  return PCSIM_OK;
 }
 
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **problem) {
@@ -391,7 +509,11 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   bool good = pcsim_tree_num_problems(tree) == before;
   if (status == PCSIM_OK && good) status = make_problem(mesh, &physics, &made);
   PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
-  if (good) complete(tree, made, &boundaries, &start);
+  if (good) {
+    made->boundaries = boundaries;
+    memset(&boundaries, 0, sizeof boundaries);
+    PCSIM_GOTO(complete(tree, made, &start), status, done);
+  }
   if (pcsim_tree_num_problems(tree) == before) {
     *problem = made;
     made = NULL;

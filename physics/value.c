@@ -23,11 +23,11 @@ static bool read_one(pcsim_tree *tree, const pcsim_node *node, int dim, flow_val
   value->expr[value->num] = expr;
   value->node[value->num++] = node;
   bool good = true;
-  if (pcsim_expr_uses(expr, NAME_T)) {
+  if (pcsim_expr_uses(expr, NAME_T) && !pcsim_time_given(tree)) {
     int column = find_name(pcsim_expr_root(expr), NAME_T);
     pcsim_tree_problem_inside(tree, node, column > 0 ? (size_t)column : 0,
                               "`%s` depends on the time t, but the case is steady; expected an expression in "
-                              "x, y, z and the parameters",
+                              "x, y, z and the parameters, or `solve: {time: {end: ..}}`",
                               pcsim_expr_text(expr));
     good = false;
   }
@@ -73,23 +73,82 @@ bool flow_value_vector(pcsim_tree *tree, const pcsim_node *node, const char *wha
   return good;
 }
 
+static const pcsim_key table_keys[] = {
+    {"table", PCSIM_KEY_TEXT, NULL, "", "",
+     "comma-separated values: a row of names that begins with t, rows of numbers; linear in between", 0, 0},
+    {"profile", PCSIM_KEY_ANY, "", "", "", "what a single column is multiplied by; expressions of place", 0,
+     0},
+};
+
+static bool read_table(pcsim_tree *tree, pcsim_node *node, const char *what, bool vector, int dim,
+                       flow_value *value) {
+  const size_t before = pcsim_tree_num_problems(tree);
+  pcsim_node_check(tree, node, table_keys, sizeof table_keys / sizeof *table_keys, what);
+  const pcsim_node *file = pcsim_node_get(node, "table"), *profile = pcsim_node_get(node, "profile");
+  if (pcsim_tree_num_problems(tree) != before || !flow_table_read(tree, file, &value->table)) return false;
+  const int wanted = profile || !vector ? 1 : dim ? dim : value->table.num == 2 ? 2 : 3;
+  if (value->table.num != wanted) {
+    pcsim_tree_problem(tree, file, "`%s` has %d column%s of values; expected %d here%s",
+                       pcsim_node_text(file), value->table.num, value->table.num == 1 ? "" : "s", wanted,
+                       vector && !profile ? ", or one and a `profile`" : "");
+    return false;
+  }
+  if (!profile) return true;
+  return vector ? flow_value_vector(tree, profile, "profile", dim, value)
+                : flow_value_scalar(tree, profile, dim, value);
+}
+
+bool flow_value_read(pcsim_tree *tree, const pcsim_node *node, const char *what, bool vector, int dim,
+                     flow_value *value) {
+  if (pcsim_node_get_kind(node) == PCSIM_NODE_MAPPING)
+    return read_table(tree, (pcsim_node *)node, what, vector, dim, value);
+  return vector ? flow_value_vector(tree, node, what, dim, value) : flow_value_scalar(tree, node, dim, value);
+}
+
+bool flow_value_changes(const flow_value *value) {
+  bool changes = value->table.num > 0;
+  for (int i = 0; i < value->num; ++i) changes |= pcsim_expr_uses(value->expr[i], NAME_T);
+  return changes;
+}
+
 void flow_value_clear(flow_value *value) {
   for (int i = 0; i < value->num; ++i) pcsim_expr_destroy(&value->expr[i]);
   value->num = 0;
+  flow_table_clear(&value->table);
 }
 
-void flow_value_at(const flow_value *value, const double point[3], double result[3]) {
-  double arguments[NUM_NAMES] = {point[0], point[1], point[2], 0.0};
+/* The expressions alone. */
+static void expressions_at(const flow_value *value, const double point[3], double t, double result[3]) {
+  const double arguments[NUM_NAMES] = {point[0], point[1], point[2], t};
   for (int i = 0; i < 3; ++i) result[i] = i < value->num ? pcsim_expr_eval(value->expr[i], arguments) : 0.0;
 }
 
-static void add_at(const flow_value *value, const double point[3], double weight, double sum[3]) {
+/* Brings the table into what the expressions give. */
+static void apply_table(const flow_value *value, double t, double result[3]) {
+  double column[3] = {0, 0, 0};
+  if (value->table.num == 0) return;
+  flow_table_at(&value->table, t, column);
+  for (int i = 0; i < 3; ++i) result[i] = value->num ? column[0] * result[i] : column[i];
+}
+
+void flow_value_at(const flow_value *value, const double point[3], double t, double result[3]) {
+  expressions_at(value, point, t, result);
+  apply_table(value, t, result);
+}
+
+/* What is averaged over faces, at one time. */
+typedef struct {
+  const flow_value *value;
+  double t;
+} integrand;
+
+static void add_at(const integrand *f, const double point[3], double weight, double sum[3]) {
   double v[3];
-  flow_value_at(value, point, v);
+  expressions_at(f->value, point, f->t, v);
   for (int i = 0; i < 3; ++i) sum[i] += weight * v[i];
 }
 
-static void add_segment(const flow_value *value, const double *a, const double *b, double sum[3]) {
+static void add_segment(const integrand *value, const double *a, const double *b, double sum[3]) {
   /* Gauss-Legendre, 5 points on [-1, 1]. */
   static const double place[5] = {-0.90617984593866399280, -0.53846931010568309104, 0.0,
                                   0.53846931010568309104, 0.90617984593866399280};
@@ -102,7 +161,7 @@ static void add_segment(const flow_value *value, const double *a, const double *
   }
 }
 
-static double add_triangle(const flow_value *value, const double *a, const double *b, const double *c,
+static double add_triangle(const integrand *value, const double *a, const double *b, const double *c,
                            double sum[3]) {
   /* Seven points, degree 5 (Radon 1948); r and s are (6 -+ sqrt 15)/21. */
   const double root = sqrt(15.0);
@@ -127,27 +186,32 @@ static double add_triangle(const flow_value *value, const double *a, const doubl
   return area;
 }
 
-void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face,
+void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face, double t,
                              double result[3]) {
+  const integrand f = {value, t};
   bool constant = true;
   for (int i = 0; i < 3; ++i) {
     result[i] = 0.0;
     if (i < value->num && !pcsim_expr_is_constant(value->expr[i], &result[i])) constant = false;
   }
-  if (constant) return;
+  if (constant) {
+    apply_table(value, t, result);
+    return;
+  }
   const int32_t *node = mesh->face_node + mesh->face_node_start[face];
   int num = (int)(mesh->face_node_start[face + 1] - mesh->face_node_start[face]);
   double sum[3] = {0, 0, 0}, area = 0.0;
   if (mesh->dim == 2) {
-    add_segment(value, mesh->node + 3 * node[0], mesh->node + 3 * node[1], sum);
+    add_segment(&f, mesh->node + 3 * node[0], mesh->node + 3 * node[1], sum);
     area = 1.0;
   } else if (num == 3) {
-    area = add_triangle(value, mesh->node + 3 * node[0], mesh->node + 3 * node[1], mesh->node + 3 * node[2],
-                        sum);
+    area =
+        add_triangle(&f, mesh->node + 3 * node[0], mesh->node + 3 * node[1], mesh->node + 3 * node[2], sum);
   } else {
     for (int k = 0; k < num; ++k)
-      area += add_triangle(value, mesh->face_centre + 3 * face, mesh->node + 3 * node[k],
+      area += add_triangle(&f, mesh->face_centre + 3 * face, mesh->node + 3 * node[k],
                            mesh->node + 3 * node[(k + 1) % num], sum);
   }
   for (int i = 0; i < 3; ++i) result[i] = sum[i] / area;
+  apply_table(value, t, result);
 }

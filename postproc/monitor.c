@@ -167,6 +167,21 @@ static bool good_name(const char *name) {
   return name[strcspn(name, ".: \t/,\"")] == '\0';
 }
 
+static const pcsim_key after_key = {
+    "after", PCSIM_KEY_NUMBER, "", "", "s", "statistics over time begin here; else at the start", 0, 0};
+
+/* The kind's keys, and in a run through time the one of the window. */
+static void check_keys(pcsim_tree *tree, monitor *m, const char *where) {
+  enum { KEYS_MAX = 32 };
+  pcsim_key keys[KEYS_MAX];
+  size_t n = m->kind->about.num_keys;
+  memcpy(keys, m->kind->about.keys, n * sizeof *keys);
+  if (pcsim_time_given(tree) && n < KEYS_MAX) keys[n++] = after_key;
+  pcsim_node_check(tree, m->node, keys, n, where);
+  m->after = -INFINITY;
+  if (pcsim_time_given(tree)) pcsim_node_number(tree, m->node, "after", &m->after);
+}
+
 static pcsim_status read_one(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m, const pcsim_node *key) {
   if (!good_name(m->name)) {
     pcsim_tree_problem(tree, key,
@@ -186,7 +201,7 @@ static pcsim_status read_one(pcsim_tree *tree, pcsim_monitors *monitors, monitor
   size_t before = pcsim_tree_num_problems(tree);
   char where[64];
   snprintf(where, sizeof where, "monitors.%s", m->name);
-  pcsim_node_check(tree, m->node, m->kind->about.keys, m->kind->about.num_keys, where);
+  check_keys(tree, m, where);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   m->first_quantity = monitors->num_quantities;
   m->first_curve = -1;
@@ -246,6 +261,7 @@ pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim
   size_t before = pcsim_tree_num_problems(tree);
   pcsim_status status = pcsim_status_agree(pcsim_mesh_comm(mesh), make(tree, mesh, &monitors));
   if (status == PCSIM_OK && pcsim_tree_num_problems(tree) == before) status = prepare(tree, monitors, before);
+  if (monitors) monitors->num_followed = monitors->num_quantities;
   if (status != PCSIM_OK || pcsim_tree_num_problems(tree) != before) pcsim_monitors_destroy(&monitors);
   PCSIM_TRY(status);
   *result = monitors;

@@ -71,6 +71,7 @@ struct monitor {
   const char *name; /**< borrowed from the tree */
   pcsim_node *node;
   int first_quantity, num_quantities;
+  double after;    /**< statistics over time begin here */
   int first_curve; /**< -1: none */
   int64_t first_point, num_points;
   void *data; /**< the kind's own, one block */
@@ -83,6 +84,7 @@ struct pcsim_monitors {
   int num;
   monitor *monitor;
   int num_quantities, capacity_quantities;
+  int num_followed; /**< quantities of monitors, the first ones */
   pcsim_quantity *quantity;
   int num_curves, capacity_curves;
   pcsim_curve *curve;

@@ -37,6 +37,13 @@ static const pcsim_quantity *quantity_of(const pcsim_report *r, const char *name
 
 /* --------------------------------------------------------------- convergence */
 
+/* The column that charts are drawn over: the time where there is one, else the step. */
+static int abscissa(const char *const *names, int columns) {
+  for (int k = 0; k < columns; k++)
+    if (!strcmp(names[k], "time")) return k;
+  return 0;
+}
+
 static void residual_chart(text_buffer *t, const double *rows, int64_t n, int columns,
                            const char *const *names, int *id) {
   chart_series series[MAX_SERIES];
@@ -76,15 +83,16 @@ static void set_level(chart *c, const pcsim_comparison *from) {
 static void quantity_chart(text_buffer *t, const pcsim_report *r, const double *rows, int64_t n, int columns,
                            int k, const char *name, int *id) {
   const pcsim_quantity *q = quantity_of(r, name);
-  chart_series series = {rows, rows + k, n, columns, columns, name, n < 40 ? CHART_BOTH : CHART_LINE, 0};
+  const int x = abscissa(pcsim_history_names(r->history), columns);
+  chart_series series = {rows + x, rows + k, n, columns, columns, name, n < 40 ? CHART_BOTH : CHART_LINE, 0};
   char label[128];
   snprintf(label, sizeof label, q && q->unit[0] && strcmp(q->unit, "1") ? "%s, %s" : "%s", name,
            q ? q->unit : "");
   chart c = {.title = name,
-             .x_label = "step",
+             .x_label = x ? "time, s" : "step",
              .y_label = label,
-             .x_integer = true,
-             .settled = true,
+             .x_integer = x == 0,
+             .settled = x == 0,
              .series = &series,
              .num_series = 1};
   set_level(&c, comparison_of(r, name));
@@ -105,7 +113,8 @@ void report_convergence(text_buffer *t, const pcsim_report *r, int *id) {
   int64_t n = pcsim_history_rows(r->history, &rows, &columns);
   const char *const *names = pcsim_history_names(r->history);
   if (n == 0) return;
-  text_add(t, "<section><h2>Convergence</h2>\n<div class=\"charts\">\n");
+  text_add(t, "<section><h2>%s</h2>\n<div class=\"charts\">\n",
+           abscissa(names, columns) ? "Over time" : "Convergence");
   residual_chart(t, rows, n, columns, names, id);
   /* Those with a reference first, then the other quantities while they are not too many to look at. */
   enum { MOST = 12 };

@@ -18,6 +18,13 @@
  * difference in the wall flux. */
 #define FLOW_WALL_WIDTH(dim) (2 * (dim) + 2)
 
+/** What the boundary says of velocity at the nodes of a patch. */
+typedef struct {
+  bool wall; /**< no-slip, one velocity on all of it */
+  bool slip; /**< nothing: nodes take both variables from the cells */
+  double velocity[3];
+} flow_patch;
+
 typedef struct flow_linear flow_linear; /**< flow_linear.c */
 
 /** The discrete flow. */
@@ -25,6 +32,8 @@ typedef struct flow {
   const pcsim_mesh *mesh;
   const pcsim_mesh_view *view;
   const pcsim_flow_view *problem;
+  pcsim_flow_problem *changing; /**< the problem if its boundary values change in time, else NULL */
+  double time;                  /**< the one that wall_value is of */
   int dim;
   int64_t n, nt, ni, nb;
   double scale_velocity, nu, density;
@@ -33,6 +42,7 @@ typedef struct flow {
   double kappa;      /**< share of cubic (Hermite) in face interpolation, 0: linear */
   double wall_order; /**< share of the parabola in the wall flux, 0: two points */
   double rhie_chow;  /**< factor of the pressure dissipation */
+  bool through_time; /**< its coefficients are then constant */
 
   int32_t *owner, *neighbour; /**< [ni] */
   double *face;               /**< [ni][FLOW_FACE_WIDTH] */
@@ -54,16 +64,25 @@ typedef struct flow {
   double *diagonal;      /**< [n] shift of momentum: a_p / CFL, volume / time step */
   double *v, *v_grad;    /**< [nt][m], [nt][m][d] for tangents */
   double *scratch;       /**< [n][m] */
+  flow_patch *patch;     /**< [patches] */
+  double *patch_range;   /**< [patches][2][4] workspace of what finds them */
+  bool *patch_several;   /**< [patches] not of one velocity at some time */
+  double *row_weight;    /**< [n][m] factors of equations in norms and linear solves: 1 without a time step */
 } flow;
 
 /** Classes of unknowns that the same boundary faces fix. */
 enum { FLOW_CLASS_VELOCITY, FLOW_CLASS_PRESSURE, FLOW_NUM_CLASSES };
 
 /** Set-up (flow_setup.c, flow_gradient.c). */
-pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+pcsim_status flow_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
                          const pcsim_flow_options *options, flow **out) PCSIM_NODISCARD;
 void flow_destroy(flow **f);
-pcsim_status flow_gradient_create(flow *f) PCSIM_NODISCARD;
+/** `span`: first and last time of boundary values that change. */
+pcsim_status flow_gradient_create(flow *f, const double span[2]) PCSIM_NODISCARD;
+/** Values of boundary nodes from the boundary values as they are now. Collective. */
+void flow_gradient_boundary(flow *f);
+/** Boundary values of another time. Collective. */
+pcsim_status flow_set_time(flow *f, double t) PCSIM_NODISCARD;
 
 /** Kernels of one dimension (flow_kernel.h compiled for 2 and 3). */
 typedef struct {

@@ -5,16 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* What the boundary says of velocity at the nodes of a patch. */
-typedef struct {
-  bool wall; /* no-slip, one velocity on all of it */
-  bool slip; /* nothing: nodes take both variables from the cells */
-  double velocity[3];
-} patch_kind;
-
 /* Collective, since a patch has faces on several ranks. `range` is [patches][2][4]: lowest value, and lowest
  * negative value, of velocity and kind. */
-static void classify_patches(const flow *f, patch_kind *kind, double *range) {
+static void classify_patches(flow *f) {
+  flow_patch *kind = f->patch;
+  double *range = f->patch_range;
   const pcsim_mesh_view *v = f->view;
   const int dim = f->dim;
   for (int p = 0; p < v->num_patches; p++) {
@@ -40,8 +35,6 @@ static void classify_patches(const flow *f, patch_kind *kind, double *range) {
 
 /* What set-up needs and throws away. */
 typedef struct {
-  patch_kind *patch;
-  double *range;
   uint8_t *fixed; /* [nb][classes] */
   uint8_t *node;  /* [patches][classes] */
 } workspace;
@@ -55,9 +48,9 @@ static void classify(const flow *f, workspace *w) {
   }
   for (int p = 0; p < f->view->num_patches; p++) {
     uint8_t *node = w->node + (ptrdiff_t)p * FLOW_NUM_CLASSES;
-    const bool known = w->patch[p].wall || w->patch[p].slip;
+    const bool known = f->patch[p].wall || f->patch[p].slip;
     node[FLOW_CLASS_PRESSURE] = known ? GRADIENT_NODE_CELLS : GRADIENT_NODE_NONE;
-    node[FLOW_CLASS_VELOCITY] = w->patch[p].wall ? GRADIENT_NODE_GIVEN : node[FLOW_CLASS_PRESSURE];
+    node[FLOW_CLASS_VELOCITY] = f->patch[p].wall ? GRADIENT_NODE_GIVEN : node[FLOW_CLASS_PRESSURE];
   }
 }
 
@@ -72,25 +65,43 @@ static pcsim_status build(flow *f, workspace *w) {
         f->wall_order * g->share[k * FLOW_NUM_CLASSES + FLOW_CLASS_VELOCITY];
   PCSIM_TRY(pcsim_alloc((size_t)f->view->num_nodes * m, sizeof *f->node_value, &f->node_value));
   PCSIM_TRY(pcsim_alloc((size_t)g->num_given * m, sizeof *f->node_given, &f->node_given));
-  for (int64_t i = 0; i < g->num_given; i++)
-    memcpy(f->node_given + i * (int64_t)m, w->patch[f->view->node_patch[g->given[i]]].velocity,
-           (size_t)f->dim * sizeof(double));
   return PCSIM_OK;
 }
 
-pcsim_status flow_gradient_create(flow *f) {
+void flow_gradient_boundary(flow *f) {
+  const gradient_maps *g = &f->gradient;
+  classify_patches(f);
+  for (int64_t i = 0; i < g->num_given; i++)
+    memcpy(f->node_given + i * (f->dim + 1), f->patch[f->view->node_patch[g->given[i]]].velocity,
+           (size_t)f->dim * sizeof(double));
+}
+
+/* A wall has one velocity if it has at every time; three tell. */
+static pcsim_status find_walls(flow *f, const double span[2]) {
+  static const double at[] = {0.37, 0.71, 0};
+  classify_patches(f);
+  for (size_t k = 0; f->changing && k < sizeof at / sizeof *at; k++) {
+    PCSIM_TRY(flow_set_time(f, span[0] + at[k] * (span[1] - span[0])));
+    for (int p = 0; p < f->view->num_patches; p++) f->patch_several[p] |= !f->patch[p].wall;
+  }
+  for (int p = 0; p < f->view->num_patches; p++) f->patch[p].wall &= !f->patch_several[p];
+  return PCSIM_OK;
+}
+
+pcsim_status flow_gradient_create(flow *f, const double span[2]) {
   workspace w;
+  MPI_Comm comm = pcsim_mesh_comm(f->mesh);
   memset(&w, 0, sizeof w);
   const size_t patches = (size_t)f->view->num_patches;
-  pcsim_status status = pcsim_alloc(patches, sizeof *w.patch, &w.patch);
-  if (status == PCSIM_OK) status = pcsim_alloc(8 * patches, sizeof *w.range, &w.range);
+  pcsim_status status = pcsim_alloc(patches, sizeof *f->patch, &f->patch);
+  if (status == PCSIM_OK) status = pcsim_alloc(8 * patches, sizeof *f->patch_range, &f->patch_range);
+  if (status == PCSIM_OK) status = pcsim_alloc(patches, sizeof *f->patch_several, &f->patch_several);
   if (status == PCSIM_OK) status = pcsim_alloc(FLOW_NUM_CLASSES * patches, sizeof *w.node, &w.node);
-  status = pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
-  if (status == PCSIM_OK) {
-    classify_patches(f, w.patch, w.range);
-    status = build(f, &w);
-  }
-  pcsim_free(&w.patch), pcsim_free(&w.range), pcsim_free(&w.fixed), pcsim_free(&w.node);
+  status = pcsim_status_agree(comm, status);
+  if (status == PCSIM_OK) status = find_walls(f, span);
+  if (status == PCSIM_OK) status = pcsim_status_agree(comm, build(f, &w));
+  if (status == PCSIM_OK) flow_gradient_boundary(f);
+  pcsim_free(&w.fixed), pcsim_free(&w.node);
   return status;
 }
 

@@ -26,16 +26,22 @@ static inline double dot(const double *a, const double *b) {
 
 /* ------------------------------------------------------------- coefficients */
 
+/* Through time the flux is that of the velocity scale, 1: what depends on the flow would have to be frozen.
+ */
 PCSIM_CLONES static void coefficients(flow *f) {
   memset(f->a_p, 0, (size_t)f->nt * sizeof *f->a_p);
   for (int64_t k = 0; k < f->ni; k++) {
-    const double a = 0.5 * fabs(f->mass[k]) + f->nu * f->face[k * FW + 3 * DIM + 1];
+    const double *x = f->face + k * FW;
+    const double m = f->through_time ? sqrt(dot(x, x)) : fabs(f->mass[k]);
+    const double a = 0.5 * m + f->nu * x[3 * DIM + 1];
     f->a_p[f->owner[k]] += a;
     f->a_p[f->neighbour[k]] += a;
   }
   for (int64_t k = 0; k < f->nb; k++) {
-    const double viscous = f->wall_kind[k] == PCSIM_FLOW_PRESSURE ? 0 : f->nu * f->wall[k * WW + 2 * DIM];
-    f->a_p[f->wall_owner[k]] += 0.5 * fabs(f->mass[f->ni + k]) + viscous;
+    const double *x = f->wall + k * WW;
+    const double viscous = f->wall_kind[k] == PCSIM_FLOW_PRESSURE ? 0 : f->nu * x[2 * DIM];
+    const double m = f->through_time ? sqrt(dot(x, x)) : fabs(f->mass[f->ni + k]);
+    f->a_p[f->wall_owner[k]] += 0.5 * m + viscous;
   }
   for (int64_t c = 0; c < f->n; c++) f->tau[c] = f->rhie_chow * f->volume[c] / f->a_p[c];
 }

@@ -108,7 +108,8 @@ static PetscErrorCode copy_to_petsc(flow_linear *l) {
       const PetscInt column =
           (PetscInt)(j < f->n ? f->view->first_cell + j : f->view->ghost_global[j - f->n]);
       for (int r = 0; r < m; r++)
-        for (int c = 0; c < m; c++) block[r * m + c] = l->a.value[k * m * 4 + 4 * c + r];
+        for (int c = 0; c < m; c++)
+          block[r * m + c] = f->row_weight[i * m + r] * l->a.value[k * m * 4 + 4 * c + r];
       PetscCall(MatSetValuesBlocked(l->compact, 1, &row, 1, &column, block, INSERT_VALUES));
     }
   }
@@ -138,6 +139,7 @@ static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
   PetscCall(VecGetArrayRead(x, &v));
   PetscCall(VecGetArray(y, &w));
   pcsim_status status = flow_tangent(l->f, v, w);
+  for (int64_t k = 0; l->f->through_time && k < l->f->n * l->a.m; k++) w[k] *= l->f->row_weight[k];
   PetscCall(VecRestoreArrayRead(x, &v));
   PetscCall(VecRestoreArray(y, &w));
   if (status != PCSIM_OK) {
@@ -157,7 +159,7 @@ static PetscErrorCode apply_multigrid(PC pc, Vec x, Vec y) {
   const int64_t n = l->a.n;
   PetscCall(VecGetArrayRead(x, &v));
   for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)v[i * m + c];
+    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)(v[i * m + c] / l->f->row_weight[i * m + c]);
   PetscCall(VecRestoreArrayRead(x, &v));
   pcsim_status status = multigrid_apply(l->mg, l->mg_b, l->mg_x);
   if (status != PCSIM_OK) {
@@ -324,7 +326,7 @@ static PetscErrorCode solve(flow_linear *l, const double *b, double *x, double t
   const PetscScalar *v;
   PetscFunctionBegin;
   PetscCall(VecGetArrayWrite(l->b, &w));
-  memcpy(w, b, bytes);
+  for (int64_t k = 0; k < l->f->n * l->a.m; k++) w[k] = b[k] * l->f->row_weight[k];
   PetscCall(VecRestoreArrayWrite(l->b, &w));
   if (l->null_space) PetscCall(MatNullSpaceRemove(l->null_space, l->b));
   PetscCall(PetscOptionsPush(l->options));

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const pcsim_key solve_keys[] = {
-    {"steady", PCSIM_KEY_BOOL, "true", NULL, "", "march to the steady state (the only kind so far)", 0, 0},
+    {"steady", PCSIM_KEY_BOOL, "", NULL, "", "march to the steady state: so it is without `time`", 0, 0},
+    {"time", PCSIM_KEY_MAPPING, "", NULL, "", "go through time: {end: 8, tolerance: 1e-4}", 0, 0},
     {"tolerance", PCSIM_KEY_NUMBER, "1e-10", NULL, "1", "residual to stop at, relative to the largest so far",
      1e-15, 0.1},
     {"steps", PCSIM_KEY_INTEGER, "200", NULL, "1", "largest number of nonlinear steps", 0, 1e9},
@@ -84,10 +85,12 @@ void pcsim_flow_options_read(pcsim_tree *tree, pcsim_flow_options *o) {
   pcsim_node *solve = pcsim_node_mapping(tree, pcsim_tree_root(tree), "solve");
   if (!solve) return;
   pcsim_node_check(tree, solve, solve_keys, sizeof solve_keys / sizeof *solve_keys, "solve");
-  bool steady = true;
-  if (pcsim_node_bool(tree, solve, "steady", &steady) && !steady)
+  bool steady;
+  pcsim_time_read(tree, &o->time);
+  if (pcsim_node_bool(tree, solve, "steady", &steady) && steady == o->time.given)
     pcsim_tree_problem(tree, pcsim_node_get(solve, "steady"),
-                       "only steady flows can be solved in this version");
+                       steady ? "`steady: true` beside `time`; keep one"
+                              : "`steady: false` needs `time: {end: ..}` beside it");
   pcsim_node_number(tree, solve, "tolerance", &o->tolerance);
   pcsim_node_integer(tree, solve, "steps", &o->steps_max);
   pcsim_node_number(tree, solve, "cfl", &o->cfl);

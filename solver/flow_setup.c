@@ -38,11 +38,29 @@ static pcsim_status pack_interior(flow *f) {
   return PCSIM_OK;
 }
 
+/* Boundary values as the problem has them now. */
+static void pack_values(flow *f) {
+  const int dim = f->dim, m = dim + 1;
+  const double U = f->scale_velocity, pressure = f->density * U * U;
+  for (int64_t k = 0; k < f->nb; k++) {
+    for (int i = 0; i < dim; i++) f->wall_value[k * m + i] = f->problem->velocity[3 * k + i] / U;
+    f->wall_value[k * m + dim] = f->problem->pressure[k] / pressure;
+  }
+}
+
+pcsim_status flow_set_time(flow *f, double t) {
+  if (!f->changing || f->time == t) return PCSIM_OK;
+  PCSIM_TRY(pcsim_flow_problem_set_time(f->changing, t));
+  f->time = t;
+  pack_values(f);
+  flow_gradient_boundary(f);
+  return PCSIM_OK;
+}
+
 static pcsim_status pack_boundary(flow *f) {
   const pcsim_mesh_view *v = f->view;
   const pcsim_flow_view *p = f->problem;
   const int dim = f->dim, width = FLOW_WALL_WIDTH(dim), m = dim + 1;
-  const double U = f->scale_velocity, pressure = f->density * U * U;
   PCSIM_TRY(pcsim_alloc((size_t)f->nb, sizeof *f->wall_owner, &f->wall_owner));
   PCSIM_TRY(pcsim_alloc((size_t)f->nb, sizeof *f->wall_kind, &f->wall_kind));
   PCSIM_TRY(pcsim_alloc((size_t)(f->nb * width), sizeof *f->wall, &f->wall));
@@ -62,11 +80,10 @@ static pcsim_status pack_boundary(flow *f) {
     for (int i = 0; i < dim; i++) {
       x[i] = S[i];
       x[dim + i] = d[i];
-      f->wall_value[k * m + i] = p->velocity[3 * k + i] / U;
     }
     x[2 * dim] = dot3(S, S) / sd;
-    f->wall_value[k * m + dim] = p->pressure[k] / pressure;
   }
+  pack_values(f);
   return PCSIM_OK;
 }
 
@@ -77,6 +94,8 @@ static pcsim_status allocate_state(flow *f) {
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &f->v));
   PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &f->v_grad));
   PCSIM_TRY(pcsim_alloc((size_t)f->n * m, sizeof(double), &f->scratch));
+  PCSIM_TRY(pcsim_alloc((size_t)f->n * m, sizeof(double), &f->row_weight));
+  for (size_t k = 0; k < (size_t)f->n * m; k++) f->row_weight[k] = 1;
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->a_p));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->tau));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &f->volume));
@@ -96,7 +115,7 @@ static void start_values(flow *f) {
   }
 }
 
-pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+pcsim_status flow_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
                          const pcsim_flow_options *options, flow **out) {
   pcsim_status status;
   flow *f = NULL;
@@ -105,6 +124,8 @@ pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *probl
   f->mesh = mesh;
   f->view = pcsim_mesh_get(mesh);
   f->problem = pcsim_flow_problem_get(problem);
+  f->changing = f->problem->changes ? problem : NULL;
+  f->time = f->problem->time;
   f->dim = f->view->dim;
   f->n = f->view->num_cells;
   f->nt = f->n + f->view->num_ghosts;
@@ -119,10 +140,12 @@ pcsim_status flow_create(const pcsim_mesh *mesh, const pcsim_flow_problem *probl
   f->kappa = options->kappa;
   f->wall_order = options->wall_order;
   f->rhie_chow = options->rhie_chow;
+  f->through_time = options->time.given;
   status = pack_interior(f);
   if (status == PCSIM_OK) status = pack_boundary(f);
   if (status == PCSIM_OK) status = allocate_state(f);
-  if (status == PCSIM_OK) status = flow_gradient_create(f);
+  if (status == PCSIM_OK)
+    status = flow_gradient_create(f, (const double[2]){options->time.start, options->time.end});
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), status), status, fail);
   start_values(f);
   *out = f;
@@ -136,11 +159,11 @@ void flow_destroy(flow **out) {
   flow *f = *out;
   if (!f) return;
   gradient_destroy(&f->gradient);
-  void *blocks[] = {&f->owner,     &f->neighbour,     &f->face,       &f->wall_owner,
-                    &f->wall_kind, &f->wall,          &f->wall_value, &f->volume,
-                    &f->q,         &f->grad,          &f->a_p,        &f->tau,
-                    &f->mass,      &f->face_velocity, &f->diagonal,   &f->v,
-                    &f->v_grad,    &f->scratch,       &f->node_given, &f->node_value};
+  void *blocks[] = {
+      &f->owner,      &f->neighbour,     &f->face,       &f->wall_owner, &f->wall_kind,   &f->wall,
+      &f->wall_value, &f->volume,        &f->q,          &f->grad,       &f->a_p,         &f->tau,
+      &f->mass,       &f->face_velocity, &f->diagonal,   &f->v,          &f->v_grad,      &f->scratch,
+      &f->node_given, &f->node_value,    &f->row_weight, &f->patch,      &f->patch_range, &f->patch_several};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }

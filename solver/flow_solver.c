@@ -2,6 +2,7 @@
 /* The public solver of the flow: march, state in and out, fields. */
 #include "flow_system.h"
 #include "march.h"
+#include "timestep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@ struct pcsim_flow_solver {
   flow_linear *linear;
   flow_context context;
   discrete_system system;
-  march *march;
+  march *march;                  /* of a steady solve, else NULL */
+  timestep *timestep;            /* of a run through time, else NULL */
   pcsim_solve_observer observer; /* of the run */
   void *observer_context;
   double residuals[4];
@@ -31,7 +33,33 @@ static double mesh_factor(const pcsim_mesh_view *v) {
   return fmax(1, pow((double)v->num_cells_global / 20000, 2. / v->dim));
 }
 
-pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+static pcsim_status create_march(pcsim_flow_solver *s) {
+  const pcsim_flow_options *o = &s->options;
+  const march_options steady = {.tolerance = o->tolerance,
+                                .steps_max = o->steps_max,
+                                .cfl = o->cfl * mesh_factor(pcsim_mesh_get(s->mesh)),
+                                .linear_tolerance = o->linear_tolerance};
+  return march_create(&s->system, &steady, &s->march);
+}
+
+static pcsim_status create_timestep(pcsim_flow_solver *s) {
+  const pcsim_flow_options *o = &s->options;
+  const timestep_options unsteady = {.scheme = o->time.scheme,
+                                     .start = o->time.start,
+                                     .end = o->time.end,
+                                     .tolerance = o->time.tolerance,
+                                     .step = o->time.step,
+                                     .first = o->time.first,
+                                     .least = o->time.least,
+                                     .steps_max = o->time.steps,
+                                     .num_stops = o->num_stops,
+                                     .stops = o->stops,
+                                     .num_kinks = s->f->problem->num_kinks,
+                                     .kinks = s->f->problem->kinks};
+  return timestep_create(&s->system, &unsteady, &s->timestep);
+}
+
+pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
                                       const pcsim_flow_options *options, pcsim_flow_solver **out) {
   pcsim_flow_solver *s = NULL;
   pcsim_status status;
@@ -48,12 +76,8 @@ pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_p
   PCSIM_GOTO(flow_create(mesh, problem, options, &s->f), status, fail);
   PCSIM_GOTO(flow_linear_create(s->f, options, &s->linear), status, fail);
   s->context = (flow_context){s->f, s->linear};
-  flow_system(&s->context, &s->system);
-  const march_options steady = {.tolerance = options->tolerance,
-                                .steps_max = options->steps_max,
-                                .cfl = options->cfl * mesh_factor(pcsim_mesh_get(mesh)),
-                                .linear_tolerance = options->linear_tolerance};
-  PCSIM_GOTO(march_create(&s->system, &steady, &s->march), status, fail);
+  PCSIM_GOTO(flow_system(&s->context, &s->system), status, fail);
+  PCSIM_GOTO(options->time.given ? create_timestep(s) : create_march(s), status, fail);
   *out = s;
   return PCSIM_OK;
 fail:
@@ -65,6 +89,7 @@ void pcsim_flow_solver_destroy(pcsim_flow_solver **out) {
   pcsim_flow_solver *s = *out;
   if (!s) return;
   march_destroy(&s->march);
+  timestep_destroy(&s->timestep);
   flow_linear_destroy(&s->linear);
   flow_destroy(&s->f);
   void *blocks[] = {&s->velocity,      &s->pressure,      &s->velocity_gradient, &s->pressure_gradient,
@@ -79,8 +104,8 @@ static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   pcsim_flow_solver *s = context;
   pcsim_solve_step mine = *step;
   memset(s->residuals, 0, sizeof s->residuals);
-  for (int i = 0; i < s->f->dim; i++) s->residuals[i] = step->residuals[i];
-  s->residuals[3] = step->residuals[s->f->dim];
+  for (int i = 0; i < s->f->dim && step->residuals; i++) s->residuals[i] = step->residuals[i];
+  if (step->residuals) s->residuals[3] = step->residuals[s->f->dim];
   mine.residuals = s->residuals;
   mine.num_residuals = 4;
   return s->observer(s->observer_context, &mine);
@@ -90,21 +115,70 @@ pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *s, pcsim_solve_observer ob
                                    pcsim_solve_result *result) {
   s->observer = observer;
   s->observer_context = context;
+  if (s->timestep) return timestep_run(s->timestep, observer ? observe : NULL, s, result);
   return march_run(s->march, observer ? observe : NULL, s, result);
 }
 
 /* -------------------------------------------------------------------- state */
+
+/* Columns of a checkpoint: four of each vector, w between v and p left free in 2D. */
+enum { COLUMNS = 4 };
+
+int pcsim_flow_solver_state_width(const pcsim_flow_solver *s) {
+  return s->timestep ? COLUMNS * TIMESTEP_VECTORS : COLUMNS;
+}
+
+static int column_of(const flow *f, int i) { return i == f->dim ? COLUMNS - 1 : i; }
+
+static void get_time_state(const pcsim_flow_solver *s, double *unknowns, double *scalars) {
+  const flow *f = s->f;
+  const int m = f->dim + 1, width = pcsim_flow_solver_state_width(s);
+  const double *vector[TIMESTEP_VECTORS];
+  timestep_get_state(s->timestep, vector, scalars);
+  memset(unknowns, 0, (size_t)(f->n * width) * sizeof *unknowns);
+  for (int k = 0; k < TIMESTEP_VECTORS; k++)
+    for (int64_t c = 0; c < f->n; c++)
+      for (int i = 0; i < m; i++) unknowns[c * width + COLUMNS * k + column_of(f, i)] = vector[k][c * m + i];
+}
+
+static pcsim_status set_time_state(pcsim_flow_solver *s, const double *unknowns, const double *scalars) {
+  const flow *f = s->f;
+  const int m = f->dim + 1, width = pcsim_flow_solver_state_width(s);
+  double *vector[TIMESTEP_VECTORS] = {0};
+  pcsim_status status = PCSIM_OK;
+  for (int k = 0; k < TIMESTEP_VECTORS; k++) {
+    PCSIM_GOTO(pcsim_alloc((size_t)(f->n * m), sizeof(double), &vector[k]), status, done);
+    for (int64_t c = 0; c < f->n; c++)
+      for (int i = 0; i < m; i++) vector[k][c * m + i] = unknowns[c * width + COLUMNS * k + column_of(f, i)];
+  }
+  status = timestep_set_state(s->timestep, vector, scalars);
+done:
+  for (int k = 0; k < TIMESTEP_VECTORS; k++) pcsim_free(&vector[k]);
+  return pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
+}
+
+int64_t pcsim_flow_solver_state_step(const pcsim_flow_solver *s) {
+  const double *vector[TIMESTEP_VECTORS];
+  double scalars[TIMESTEP_SCALARS];
+  if (!s->timestep) return march_get_state(s->march).step;
+  timestep_get_state(s->timestep, vector, scalars);
+  return (int64_t)scalars[0];
+}
 
 pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *s, double *unknowns,
                                          double scalars[PCSIM_FLOW_NUM_SCALARS]) {
   const flow *f = s->f;
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
+  memset(scalars, 0, PCSIM_FLOW_NUM_SCALARS * sizeof *scalars);
+  if (s->timestep) {
+    get_time_state(s, unknowns, scalars);
+    return PCSIM_OK;
+  }
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < 3; i++) unknowns[4 * c + i] = i < f->dim ? f->q[c * m + i] * U : 0;
     unknowns[4 * c + 3] = f->q[c * m + m - 1] * pressure;
   }
-  memset(scalars, 0, PCSIM_FLOW_NUM_SCALARS * sizeof *scalars);
   const march_state now = march_get_state(s->march);
   scalars[0] = (double)now.step;
   scalars[1] = now.cfl;
@@ -118,6 +192,7 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unk
   flow *f = s->f;
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
+  if (s->timestep) return set_time_state(s, unknowns, scalars);
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < f->dim; i++) f->q[c * m + i] = unknowns[4 * c + i] / U;
     f->q[c * m + m - 1] = unknowns[4 * c + 3] / pressure;
@@ -151,7 +226,9 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
   const int d = f->dim, m = d + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
   if (!s->velocity) PCSIM_TRY(allocate_fields(s));
-  if (!march_started(s->march)) PCSIM_TRY(march_start(s->march)); /* a state that no run has gone on from */
+  /* a state that no run has gone on from */
+  if (s->timestep) PCSIM_TRY(timestep_start(s->timestep));
+  else if (!march_started(s->march)) PCSIM_TRY(march_start(s->march));
   PCSIM_TRY(flow_update_gradient(f));
   for (int64_t c = 0; c < f->nt; c++) {
     for (int i = 0; i < d; i++) {

@@ -7,15 +7,14 @@
 
 static pcsim_status residual(void *context, double t, double *r) {
   flow_context *x = context;
-  (void)t;
+  PCSIM_TRY(flow_set_time(x->f, t));
   return flow_residual(x->f, r);
 }
 
 /* Fluxes and coefficients depend on each other: fresh ones come from mass fluxes without the Rhie-Chow
  * term. */
 static pcsim_status freeze(void *context, double t, bool fresh) {
-  flow_context *x = context;
-  flow *f = x->f;
+  flow *f = ((flow_context *)context)->f;
   if (fresh) {
     memset(f->tau, 0, (size_t)f->nt * sizeof *f->tau);
     PCSIM_TRY(residual(context, t, f->scratch));
@@ -34,10 +33,16 @@ static pcsim_status accumulation(void *context, double t, double *a) {
   return PCSIM_OK;
 }
 
+/* With a short step, V/step outgrows the fluxes of momentum: the weights bring it back to their size, so that
+ * continuity is solved as well. Fluxes are about those of the velocity scale, 1, through half the surface. */
 static void set_shift(void *context, double cfl, double step) {
   flow *f = ((flow_context *)context)->f;
+  const int m = f->dim + 1;
   const double time = step * f->scale_velocity;
   for (int64_t c = 0; c < f->n; c++) f->diagonal[c] = f->a_p[c] / cfl + f->volume[c] / time;
+  if (!f->through_time) return;
+  for (int64_t c = 0; c < f->n; c++)
+    for (int i = 0; i < f->dim; i++) f->row_weight[c * m + i] = f->a_p[c] / (f->a_p[c] + f->volume[c] / time);
 }
 
 static pcsim_status tangent(void *context, const double *v, double *y) {
@@ -70,7 +75,18 @@ static const char *equation(const void *context, int i) {
   return i == f->dim ? "continuity" : momentum[i];
 }
 
-void flow_system(flow_context *x, discrete_system *s) {
+/* Mean over the domain of what a cell's fluxes take to fill it. */
+static double natural_step(const flow *f) {
+  double sum[2] = {0, 0};
+  for (int64_t c = 0; c < f->n; c++) {
+    sum[0] += f->volume[c] * f->tau[c] / f->rhie_chow;
+    sum[1] += f->volume[c];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(f->mesh));
+  return sum[0] / sum[1] / f->scale_velocity;
+}
+
+pcsim_status flow_system(flow_context *x, discrete_system *s) {
   static const uint8_t evolves[2][4] = {{1, 1, 0, 0}, {1, 1, 1, 0}};
   static const double scale[4] = {1, 1, 1, 1};
   *s = (discrete_system){.context = x,
@@ -81,8 +97,11 @@ void flow_system(flow_context *x, discrete_system *s) {
                          .volume = x->f->volume,
                          .evolves = evolves[x->f->dim - 2],
                          .scale = scale,
-                         .advice = "start from a smaller solve.cfl, or lower the Reynolds number",
-                         .freeze = freeze,
+                         .advice = x->f->through_time
+                                       ? "refine the mesh where it is coarse, or lower solve.central"
+                                       : "start from a smaller solve.cfl, or lower the Reynolds number",
+                         .row_weight = x->f->row_weight,
+                         .freeze = x->f->through_time ? NULL : freeze,
                          .residual = residual,
                          .accumulation = accumulation,
                          .set_shift = set_shift,
@@ -91,4 +110,8 @@ void flow_system(flow_context *x, discrete_system *s) {
                          .solve = solve,
                          .normalise = x->f->problem->pressure_free ? normalise : NULL,
                          .equation = equation};
+  if (!x->f->through_time) return PCSIM_OK;
+  PCSIM_TRY(flow_update_coefficients(x->f));
+  s->natural_step = natural_step(x->f);
+  return PCSIM_OK;
 }

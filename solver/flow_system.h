@@ -12,6 +12,7 @@ typedef struct {
   flow_linear *linear;
 } flow_context;
 
-void flow_system(flow_context *context, discrete_system *s);
+/** Collective. Errors: of the exchange of coefficients. */
+pcsim_status flow_system(flow_context *context, discrete_system *s) PCSIM_NODISCARD;
 
 #endif

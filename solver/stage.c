@@ -9,7 +9,7 @@
 
 enum { NEWTON_MAX = 10 };
 /* Loosest and tightest tolerance of a linear solve. */
-static const double LINEAR_LOOSE = 0.1, LINEAR_TIGHT = 1e-6;
+static const double LINEAR_LOOSE = 0.01, LINEAR_TIGHT = 1e-6;
 /* A correction that leaves more of the residual than this is no convergence. */
 static const double SLOWEST = 0.9;
 /* The preconditioner is renewed when the step has changed by more. */

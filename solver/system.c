@@ -11,7 +11,7 @@ void system_norm_of(const discrete_system *s, const double *r, system_norm *norm
   memset(norm, 0, sizeof *norm);
   for (int64_t c = 0; c < s->n; c++)
     for (int i = 0; i < s->m; i++) {
-      const double x = r[c * s->m + i];
+      const double x = r[c * s->m + i] * (s->row_weight ? s->row_weight[c * s->m + i] : 1);
       norm->part[i] += x * x;
       if (fabs(x) > worst || isnan(x)) {
         worst = isnan(x) ? INFINITY : fabs(x);
@@ -36,7 +36,8 @@ void system_report_worst(const discrete_system *s, const system_norm *norm, cons
   } mine = {-1, 0}, all;
   MPI_Comm_rank(comm, &mine.rank);
   if (s->n) {
-    mine.value = fabs(r[norm->worst * s->m + norm->worst_part]);
+    const int64_t at = norm->worst * s->m + norm->worst_part;
+    mine.value = fabs(r[at] * (s->row_weight ? s->row_weight[at] : 1));
     if (!(mine.value < INFINITY)) mine.value = INFINITY;
   }
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);

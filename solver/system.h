@@ -19,13 +19,15 @@
 typedef struct discrete_system {
   void *context; /**< first argument of the functions; borrowed */
   const pcsim_mesh *mesh;
-  int m;                  /**< unknowns of a cell, 1 to SYSTEM_UNKNOWNS_MAX */
-  int64_t n;              /**< owned cells, >= 0 */
-  double *q;              /**< [n][m] the state, scaled as the system likes; written by the march */
-  const double *volume;   /**< [n] > 0, in 2D area: weights of norms over cells */
-  const uint8_t *evolves; /**< [m] 1: equation i has an accumulation; unknown i is then in the error norm */
-  const double *scale;    /**< [m] size of unknown i in the units of q, > 0: what errors are relative to */
-  const char *advice;     /**< what may help when no step can be taken: the end of a sentence */
+  int m;                    /**< unknowns of a cell, 1 to SYSTEM_UNKNOWNS_MAX */
+  int64_t n;                /**< owned cells, >= 0 */
+  double *q;                /**< [n][m] the state, scaled as the system likes; written by the march */
+  const double *volume;     /**< [n] > 0, in 2D area: weights of norms over cells */
+  const uint8_t *evolves;   /**< [m] 1: equation i has an accumulation; unknown i is then in the error norm */
+  const double *scale;      /**< [m] size of unknown i in the units of q, > 0: what errors are relative to */
+  const double *row_weight; /**< [n][m] > 0 factors on equations in norms; follow the shift; NULL: 1 */
+  double natural_step;      /**< about the step of an explicit method, s; 0: not known */
+  const char *advice;       /**< what may help when no step can be taken: the end of a sentence */
 
   /** Coefficients that are frozen until the next call (Rhie and Chow's) follow the state and what the last
    *  `residual` left behind; `fresh`: they follow q and t alone, so that equal states give equal bits.
@@ -57,7 +59,7 @@ enum { SYSTEM_UNKNOWNS_MAX = 64 };
 
 /* ------------------------------------------------------------------ norms (system.c) */
 
-/** Euclidean norms of a residual over all cells of all ranks, without weights. */
+/** Euclidean norms of a residual, times row_weight, over all cells of all ranks. */
 typedef struct {
   double total, part[SYSTEM_UNKNOWNS_MAX]; /**< of all equations together, of each */
   int64_t worst;                           /**< owned cell with the largest entry of this rank */

@@ -9,7 +9,7 @@
 enum { STAGES = 3, POINTS = 3, ALIGNED = 10 };
 enum { REJECTIONS_MAX = 40 };
 /* Algebra is left at this share of the tolerance. */
-static const double ALGEBRA = 0.02;
+static const double ALGEBRA = 0.002;
 /* Proportional-integral control of the step (Gustafsson 1991), for an estimate of order p. */
 static const double SAFETY = 0.9, INTEGRAL = 0.7, PROPORTIONAL = 0.4, GROWTH = 2.5, CUT = 0.1;
 
@@ -39,6 +39,10 @@ static const tableau alexander = {.stages = 2,
                                   .error = {DIAGONAL, -DIAGONAL},
                                   .order = 2};
 
+/* For a first step that is not judged: what the initial state has against the equations without accumulation
+ * is no error of the step. */
+static const tableau backward_euler = {.stages = 1, .c = {1}, .a = {{1}}, .diagonal = 1, .order = 2};
+
 /* The numbers a run goes on from; what checkpoints hold. */
 typedef struct {
   int64_t step, linear_total;
@@ -56,6 +60,7 @@ struct timestep {
   stage *stage;
   state now, aligned;
   bool started;
+  bool projects;         /* the first step brings the state to equations without accumulation */
   double *point[POINTS]; /* [n][m] states at now.point_time, the newest first */
   double *middle;        /* inner stage of the step at hand */
   double middle_time;
@@ -84,7 +89,11 @@ pcsim_status timestep_create(const discrete_system *s, const timestep_options *o
   PCSIM_GOTO(stage_create(s, &t->stage), status, fail);
   t->now = (state){.time = options->start, .ratio = 1, .num_points = 1};
   const double span = options->end - options->start;
-  t->now.wanted = options->step > 0 ? options->step : options->first > 0 ? options->first : 1e-4 * span;
+  const double first = options->first > 0    ? options->first
+                       : s->natural_step > 0 ? fmin(s->natural_step, 0.01 * span)
+                                             : 1e-4 * span;
+  t->now.wanted = options->step > 0 ? options->step : first;
+  for (int i = 0; i < s->m; i++) t->projects |= !s->evolves[i] && !(options->step > 0);
   *out = t;
   return PCSIM_OK;
 fail:
@@ -133,7 +142,7 @@ typedef struct {
   double error, order;      /* estimate; power of dt in it */
   double first[STAGES - 1]; /* first corrections */
   int64_t linear_iterations;
-  bool one_step;
+  const tableau *method; /* NULL: BDF2 */
 } trial;
 
 static double goal_of(const timestep *t) {
@@ -171,7 +180,7 @@ static pcsim_status try_one_step(timestep *t, const tableau *method, double dt, 
   const discrete_system *s = t->s;
   const double step = method->diagonal * dt;
   int number = 0;
-  *out = (trial){.solved = true, .order = method->order, .one_step = true};
+  *out = (trial){.solved = true, .order = method->order, .method = method};
   if (method->explicit_first) memcpy(t->k[0], t->rate, bytes_of(t));
   for (int i = method->explicit_first ? 1 : 0; i < method->stages; i++, number++) {
     const double at = i + 1 == method->stages ? t->now.time + dt : t->now.time + method->c[i] * dt;
@@ -188,7 +197,7 @@ static pcsim_status try_one_step(timestep *t, const tableau *method, double dt, 
     memcpy(t->middle, s->q, bytes_of(t));
     t->middle_time = at;
   }
-  return estimate(t, method, dt, out);
+  return method == &backward_euler ? PCSIM_OK : estimate(t, method, dt, out);
 }
 
 /* BDF2 over the last steps of dt_before and dt. */
@@ -215,6 +224,7 @@ static pcsim_status try_bdf2(timestep *t, double dt, trial *out) {
 
 static pcsim_status try_step(timestep *t, double dt, trial *out) {
   const int64_t points = t->now.num_points;
+  if (t->now.step == 0 && t->projects) return try_one_step(t, &backward_euler, dt, out);
   if (points == 1) return try_one_step(t, &alexander, dt, out);
   if (t->options.scheme == PCSIM_TIME_BDF2 && points == POINTS) return try_bdf2(t, dt, out);
   return try_one_step(t, &tr_bdf2, dt, out);
@@ -224,7 +234,7 @@ static pcsim_status try_step(timestep *t, double dt, trial *out) {
 static pcsim_status accept(timestep *t, double time, double dt, const trial *done) {
   const discrete_system *s = t->s;
   state *now = &t->now;
-  const bool stages_too = done->one_step && t->options.scheme != PCSIM_TIME_BDF2 && now->num_points > 1;
+  const bool stages_too = done->method == &tr_bdf2 && t->options.scheme != PCSIM_TIME_BDF2;
   double *oldest = t->point[2];
   t->point[2] = t->point[1], now->point_time[2] = now->point_time[1];
   t->point[1] = t->point[0], now->point_time[1] = now->point_time[0];
@@ -237,7 +247,8 @@ static pcsim_status accept(timestep *t, double time, double dt, const trial *don
   t->point[0] = oldest, now->point_time[0] = time;
   memcpy(t->point[0], s->q, bytes_of(t));
   now->num_points = stages_too ? POINTS : now->num_points < POINTS ? now->num_points + 1 : POINTS;
-  const int last = done->one_step && now->num_points == 2 ? alexander.stages - 1 : STAGES - 1;
+  if (done->method == &backward_euler) now->num_points = 1;
+  const int last = done->method ? done->method->stages - 1 : STAGES - 1;
   double *rate = t->k[last];
   t->k[last] = t->rate, t->rate = rate;
   double *a = t->a_before;
@@ -311,14 +322,15 @@ static pcsim_status step_on(timestep *t, pcsim_solve_step *info, pcsim_solve_res
   for (;;) {
     trial done;
     double time;
-    const double dt = fit_step(t, size, &time);
+    const bool first = t->now.step == 0 && t->projects;
+    const double dt = fit_step(t, first ? 0.1 * size : size, &time);
     PCSIM_TRY(try_step(t, dt, &done));
     info->linear_iterations += done.linear_iterations;
     t->now.linear_total += done.linear_iterations;
     const bool fixed = t->options.step > 0, finite = done.solved && isfinite(done.error);
     if (finite && (fixed || done.error <= t->options.tolerance)) {
       info->dt = dt, info->error = done.error;
-      choose_next(t, dt, &done, info->rejections > 0);
+      if (!first) choose_next(t, dt, &done, info->rejections > 0);
       PCSIM_TRY(accept(t, time, dt, &done));
       *ok = true;
       return PCSIM_OK;
@@ -358,14 +370,17 @@ pcsim_status timestep_start(timestep *t) {
   return PCSIM_OK;
 }
 
-static void give_up(timestep *t, const pcsim_solve_step *info, pcsim_solve_result *result) {
+static pcsim_status give_up(timestep *t, const pcsim_solve_step *info, pcsim_solve_result *result) {
+  const discrete_system *s = t->s;
   char where[sizeof result->reason];
   snprintf(where, sizeof where, "%s", result->reason);
   result->outcome = PCSIM_OUTCOME_DIVERGED;
   snprintf(result->reason, sizeof result->reason,
            "at t = %.6g the step fell under its limit of %.3g after %lld rejections: %.400s", t->now.time,
            t->options.least, (long long)info->rejections, where);
-  memcpy(t->s->q, t->point[0], bytes_of(t));
+  memcpy(s->q, t->point[0], bytes_of(t));
+  if (s->freeze) PCSIM_TRY(s->freeze(s->context, t->now.time, true));
+  return s->residual(s->context, t->now.time, t->x);
 }
 
 static void fill_info(const timestep *t, double begin, pcsim_solve_step *info) {
@@ -388,10 +403,7 @@ static pcsim_status steps(timestep *t, pcsim_solve_observer observer, void *cont
       return PCSIM_OK;
     }
     PCSIM_TRY(step_on(t, &info, result, &ok));
-    if (!ok) {
-      give_up(t, &info, result);
-      return PCSIM_OK;
-    }
+    if (!ok) return give_up(t, &info, result);
     if (is_kink(t)) t->now.num_points = 1;
     if (t->now.step % ALIGNED == 0 || !(t->now.time < t->options.end)) align(t);
     fill_info(t, begin, &info);

@@ -51,9 +51,31 @@ bool pcsim_patch_select(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh
  *  case names none or a wrong one. Records no problems. */
 void pcsim_flow_kinds(const pcsim_tree *tree, const pcsim_mesh *mesh, int *kind);
 
+/* ---------------------------------------------------------------------- time */
+
+/** How to go through time. */
+typedef enum { PCSIM_TIME_TR_BDF2, PCSIM_TIME_BDF2 } pcsim_time_scheme;
+
+/** `solve: {time: ...}`. */
+typedef struct {
+  bool given; /**< false: the case is steady */
+  pcsim_time_scheme scheme;
+  double start, end;   /**< s, start < end */
+  double tolerance;    /**< of a step's error relative to the unknowns' scales, > 0 */
+  double step;         /**< s, > 0: fixed steps; 0: the tolerance decides */
+  double first, least; /**< s; first 0: chosen */
+  int64_t steps;       /**< limit */
+} pcsim_time;
+/** Does the case go through time? Records no problems. */
+bool pcsim_time_given(const pcsim_tree *tree);
+/** Read and check; problems go to the tree (each once, whoever reads). */
+void pcsim_time_read(pcsim_tree *tree, pcsim_time *time);
+/** Keys of `solve.time:`. */
+const pcsim_key *pcsim_time_keys(size_t *n);
+
 /* ------------------------------------------------------------------- the problem */
 
-/** An incompressible flow on one mesh: what the case says, evaluated on that mesh. Steady for now. */
+/** An incompressible flow on one mesh: what the case says, evaluated on that mesh, at one time. */
 typedef struct pcsim_flow_problem pcsim_flow_problem;
 
 /** Arrays of a problem; borrowed. Boundary faces count from 0 = face num_interior_faces of the mesh. */
@@ -68,8 +90,13 @@ typedef struct {
   const double *start;    /**< [num_cells][4] velocity and pressure to start from */
   bool has_start;         /**< false: the case gives no `initial`, `start` holds a uniform guess */
   bool pressure_free;     /**< no boundary fixes the pressure: the solver must fix its level */
-  double velocity_scale;  /**< largest boundary velocity or sqrt(pressure difference/density), > 0 */
+  double velocity_scale;  /**< largest boundary velocity (of all times) or sqrt(pressure difference/density),
+                             > 0 */
   double length_scale;    /**< volume/boundary area based size of the domain, m */
+  bool changes;           /**< velocity or pressure of a boundary depend on the time */
+  double time;            /**< the one they are of */
+  int64_t num_kinks;
+  const double *kinks; /**< [num_kinks] ascending times at which tables bend */
 } pcsim_flow_view;
 
 /** Read `physics:`, `boundaries:`, `initial:` of a flow model for this mesh (collective). Every fault is
@@ -83,6 +110,9 @@ typedef struct {
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
                                      pcsim_flow_problem **problem) PCSIM_NODISCARD;
 const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem);
+/** Boundary values at another time, in the arrays of the view. Collective. Errors: ERR_CASE (values that are
+ *  no numbers, flows that do not balance; names boundary and time). */
+pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */

@@ -56,6 +56,19 @@ int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **cu
 /** Set a quantity that something else than a monitor found (the order of a mesh study), or add it. */
 pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
                                 double value) PCSIM_NODISCARD;
+/** Of a run through time each quantity that is followed has also `.min`, `.max`, `.mean`, `.frequency`,
+ *  `.min.time` and `.max.time` over the window that its monitor's `after:` begins. Extrema are vertices of
+ *  parabolas through three steps, the mean is the trapezoidal rule's, the frequency counts whole periods
+ *  between upward crossings of the middle of the extrema. */
+enum { PCSIM_NUM_STATISTICS = 6 };
+/** The first so many quantities are followed; the others are found at the end. */
+int pcsim_monitors_num_followed(const pcsim_monitors *monitors);
+/** Name them, with the value NaN, so that references can. */
+pcsim_status pcsim_monitors_announce_statistics(pcsim_monitors *monitors) PCSIM_NODISCARD;
+/** Set them from the rows of a history (rank 0; others NULL): times in `time_column`, the followed quantities
+ *  from `first_column` on. Collective. */
+pcsim_status pcsim_monitors_statistics(pcsim_monitors *monitors, const double *rows, int64_t num_rows,
+                                       int num_columns, int time_column, int first_column) PCSIM_NODISCARD;
 void pcsim_monitors_destroy(pcsim_monitors **monitors);
 
 /** One comparison of `reference:` with the run. */

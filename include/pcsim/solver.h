@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file solver.h  Incompressible flow and typed conservation laws by coupled finite-volume Newton methods.
- */
+/** @file solver.h  Incompressible flow, steady or through time, and typed conservation laws by coupled
+ *  finite-volume Newton methods. */
 #ifndef PCSIM_SOLVER_H
 #define PCSIM_SOLVER_H
 
@@ -14,8 +14,9 @@ extern "C" {
 pcsim_status pcsim_solver_start(MPI_Comm comm) PCSIM_NODISCARD;
 pcsim_status pcsim_solver_end(void) PCSIM_NODISCARD;
 
-/** Choices of the steady solver; defaults from pcsim_flow_options_default. */
+/** Choices of the solver; defaults from pcsim_flow_options_default. */
 typedef struct {
+  pcsim_time time;  /**< with `given` a run goes through time; the next three are of the steady march */
   double tolerance; /**< relative residual to stop at */
   int64_t steps_max;
   double cfl;              /**< first pseudo-time step in units of V/a_P, on 20,000 cells */
@@ -26,15 +27,14 @@ typedef struct {
   double linear_tolerance; /**< of the inner Krylov solve */
   char linear[16];         /**< auto | multigrid | direct | petsc */
   char petsc[512];         /**< extra PETSc options, "" none */
+  int64_t num_stops;
+  const double *stops; /**< [num_stops] ascending times that a step must end at; borrowed by the solver */
 } pcsim_flow_options;
 pcsim_flow_options pcsim_flow_options_default(void);
 /** Read `solve:`; problems go to the tree. */
 void pcsim_flow_options_read(pcsim_tree *tree, pcsim_flow_options *options);
 /** Keys of `solve:`. */
 const pcsim_key *pcsim_flow_option_keys(size_t *n);
-
-/** How to go through time. */
-typedef enum { PCSIM_TIME_TR_BDF2, PCSIM_TIME_BDF2 } pcsim_time_scheme;
 
 typedef struct pcsim_flow_solver pcsim_flow_solver;
 
@@ -70,20 +70,28 @@ typedef struct {
   double worst_centre[3];
 } pcsim_solve_result;
 
-/** Collective. Mesh and problem are borrowed until destroy. Errors: ERR_MESH (degenerate stencil; names
- *  the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc options). */
-pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+/** Collective. Mesh and problem are borrowed until destroy; a run through time sets the problem's time.
+ * Errors: ERR_MESH (degenerate stencil; names the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc
+ * options). */
+pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
                                       const pcsim_flow_options *options,
                                       pcsim_flow_solver **solver) PCSIM_NODISCARD;
 void pcsim_flow_solver_destroy(pcsim_flow_solver **solver);
-/** March to the steady state. Not converging is a result, not an error. */
+/** March to the steady state, or through time to its end. Not getting there is a result, not an error. */
 pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_solve_observer observer, void *context,
                                    pcsim_solve_result *result) PCSIM_NODISCARD;
 /** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
 pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *solver, pcsim_flow_fields *fields) PCSIM_NODISCARD;
 
-/** The state a checkpoint holds: unknowns [num_cells][4] (u, v, w, p; w = 0 in 2D) and a few numbers. */
+/** The state a checkpoint holds: unknowns [num_cells][width] and a few numbers, the first of which is the
+ * number of its step. Of a steady march: the last state, width 4 (u, v, w, p; w = 0 in 2D). Of a run through
+ * time: width 16, the state and what else the next step needs, in the solver's own scales, of the last step
+ * whose number is a multiple of ten or where the run ended; going on from there gives the same bits on the
+ * same ranks as not having stopped. */
 enum { PCSIM_FLOW_NUM_SCALARS = 16 };
+int pcsim_flow_solver_state_width(const pcsim_flow_solver *solver);
+/** Number of the step that the state to be had is of. */
+int64_t pcsim_flow_solver_state_step(const pcsim_flow_solver *solver);
 pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double *unknowns,
                                          double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
 /** Continue from a state; steps count on from it. */

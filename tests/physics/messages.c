@@ -120,7 +120,7 @@ static const fault faults[] = {
      "case.yaml:3:21:",
      {"boundary `inlet`", "does not offer periodic"},
      0},
-    {PHYSICS "boundaries:\n  inlet: {table: f.csv}\n" REST, "case.yaml:3:18:", {"no values over time"}, 0},
+    {PHYSICS "boundaries:\n  inlet: {table: f.csv}\n" REST, "case.yaml:3:18:", {"a table is the value of a condition"}, 0},
     {PHYSICS "boundaries:\n  inlet: {velocty: [1, 0]}\n" REST,
      "case.yaml:3:11:",
      {"no condition `velocty`", "did you mean `velocity`?"},

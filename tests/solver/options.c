@@ -66,7 +66,7 @@ static void faults(void **state) {
   static const struct {
     const char *text, *problem;
   } wrong[] = {
-      {"solve: {steady: false}\n", "case.yaml:1:17: only steady flows can be solved in this version"},
+      {"solve: {steady: false}\n", "case.yaml:1:17: `steady: false` needs `time: {end: ..}` beside it"},
       {"solve: {linear: multigird}\n", "case.yaml:1:17: 'multigird' is not a linear solver; expected auto, "
                                        "multigrid, direct or a mapping; did you mean 'multigrid'?"},
       {"solve: {linear: {method: petcs}}\n", "did you mean 'petsc'?"},
