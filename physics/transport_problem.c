@@ -44,6 +44,8 @@ static const pcsim_key physics_keys[] = {
      0, 0},
     {"coefficients", PCSIM_KEY_ANY, "", "", "",
      "names with an expression, or with one for each region of the mesh: {k: {core: 1000, rest: 1}}", 0, 0},
+    {"tables", PCSIM_KEY_ANY, "", "", "", "names with files of two columns, for table(name, x): {k: k.csv}",
+     0, 0},
     {"sources", PCSIM_KEY_ANY, "", "", "",
      "in points and along segments: [{at: [x, y], u: 1}, {from: [x, y], to: [x, y], u: 1}]", 0, 0},
 };

@@ -36,6 +36,12 @@ typedef struct {
   typed_uses uses;     /* of all expressions together */
 } typed_coefficient;
 
+/* A table that texts look up by table(name, x). */
+typedef struct {
+  const char *name; /* of the case, or `made` */
+  char *made, *path;
+} typed_table;
+
 typedef struct {
   pcsim_tree *tree;
   int dim;     /* 2 or 3; 0: no mesh yet, z is accepted */
@@ -46,6 +52,8 @@ typedef struct {
   const pcsim_node **unknown_node; /* [num_unknowns] */
   int num_coefficients;
   typed_coefficient *coefficient;
+  int num_tables;
+  typed_table *table;
   int num_parameters;
   const char *const *parameter;
   const double *values;
@@ -58,6 +66,7 @@ typedef enum {
   TYPED_UNKNOWN,
   TYPED_COEFFICIENT,
   TYPED_PARAMETER,
+  TYPED_TABLE,
   TYPED_NORMAL /* nx, ny, nz */
 } typed_kind;
 typedef struct {
@@ -69,11 +78,15 @@ typedef struct {
 /* What a text may hold beside coordinates, coefficients and parameters. */
 enum { MAY_UNKNOWNS = 1, MAY_DERIVATIVES = 2, MAY_NORMAL = 4, MAY_TIME = 8 };
 
-/* `unknowns` and `coefficients` of `physics:`; problems go to the tree. */
+/* `unknowns`, `tables` and `coefficients` of `physics:`; problems go to the tree. */
 pcsim_status typed_names_read(pcsim_tree *tree, int dim, typed_names *names) PCSIM_NODISCARD;
 /* Coefficients by region against the regions of the mesh. */
 pcsim_status typed_names_match(typed_names *names, const pcsim_mesh *mesh) PCSIM_NODISCARD;
 void typed_names_clear(typed_names *names);
+/* One more table, of the file that the scalar `node` names; `name` NULL: one that is free. `*made` gets the
+ * name, borrowed from `names`. */
+pcsim_status typed_table_add(typed_names *names, const pcsim_node *node, const char *name,
+                             const char **made) PCSIM_NODISCARD;
 typed_name typed_resolve(const typed_names *names, const char *name);
 /* Parse a scalar and check its names; a problem at its column else. Caller destroys. */
 bool typed_parse(const typed_names *names, const pcsim_node *node, unsigned may, pcsim_expr **expr);
@@ -189,7 +202,7 @@ typedef struct {
   typed_condition *condition;
   int *of_patch; /* [num_patches] -1 none */
 } typed_conditions;
-pcsim_status typed_conditions_read(const typed_names *names, typed_conditions *conditions) PCSIM_NODISCARD;
+pcsim_status typed_conditions_read(typed_names *names, typed_conditions *conditions) PCSIM_NODISCARD;
 pcsim_status typed_conditions_match(const typed_names *names, const pcsim_mesh *mesh,
                                     typed_conditions *conditions) PCSIM_NODISCARD;
 /* Program of one condition; NULL where there are problems. */

@@ -15,7 +15,7 @@ static const char *const keys[] = {"flux", "free", "symmetry", "periodic", "tabl
 /* -------------------------------------------------------------- reading one */
 
 typedef struct {
-  const typed_names *names;
+  typed_names *names;
   typed_condition *condition;
 } reading;
 
@@ -30,14 +30,30 @@ static bool set_kind(const reading *r, const pcsim_node *at, int unknown, pcsim_
   return true;
 }
 
-static void read_text(const reading *r, const pcsim_node *node, int unknown, unsigned may) {
-  if (pcsim_node_get_kind(node) == PCSIM_NODE_MAPPING && pcsim_node_get(node, "table")) {
-    pcsim_tree_problem(r->names->tree, node,
-                       "typed equations take no tables over time yet; expected an expression");
-    return;
+/* `{table: file.csv}`: values over time, interpolated. */
+static pcsim_status read_table(const reading *r, const pcsim_node *table, int unknown) {
+  char text[80];
+  const char *name = NULL;
+  if (r->names->steady) {
+    pcsim_tree_problem(
+        r->names->tree, table,
+        "a table over time, but the case is steady (no `solve: {time: ...}`); expected an expression");
+    return PCSIM_OK;
   }
+  PCSIM_TRY(typed_table_add(r->names, table, NULL, &name));
+  snprintf(text, sizeof text, "table(%s, t)", name);
+  r->condition->text[unknown] = table;
+  return pcsim_expr_parse(text, &r->condition->expr[unknown], NULL);
+}
+
+static pcsim_status read_text(const reading *r, const pcsim_node *node, int unknown, unsigned may) {
+  const pcsim_node *table = NULL;
+  if (pcsim_node_get_kind(node) == PCSIM_NODE_MAPPING) table = pcsim_node_get(node, "table");
+  if (table && pcsim_node_size(node) == 1 && pcsim_node_get_kind(table) == PCSIM_NODE_SCALAR)
+    return read_table(r, table, unknown);
   r->condition->text[unknown] = node;
   typed_parse(r->names, node, may, &r->condition->expr[unknown]);
+  return PCSIM_OK;
 }
 
 static int unknown_of(const typed_names *names, const char *name) {
@@ -52,20 +68,21 @@ static void report_no_unknown(const reading *r, const pcsim_node *at, const char
                      r->condition->name, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
-static void read_flux(const reading *r, const pcsim_node *node) {
+static pcsim_status read_flux(const reading *r, const pcsim_node *node) {
   if (pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING || pcsim_node_size(node) == 0) {
     pcsim_tree_problem(r->names->tree, node,
                        "`flux` must give outward fluxes by unknown, e.g. {flux: {%s: 0}} (boundary `%s`)",
                        r->names->num_unknowns ? r->names->unknown[0] : "u", r->condition->name);
-    return;
+    return PCSIM_OK;
   }
   for (int64_t i = 0; i < pcsim_node_size(node); ++i) {
     const char *key = pcsim_node_key(node, i);
     int unknown = unknown_of(r->names, key);
     if (unknown < 0) report_no_unknown(r, pcsim_node_key_node(node, i), key, "flux");
     else if (set_kind(r, pcsim_node_key_node(node, i), unknown, PCSIM_TRANSPORT_FLUX))
-      read_text(r, pcsim_node_child(node, i), unknown, MAY_UNKNOWNS | MAY_NORMAL | MAY_TIME);
+      PCSIM_TRY(read_text(r, pcsim_node_child(node, i), unknown, MAY_UNKNOWNS | MAY_NORMAL | MAY_TIME));
   }
+  return PCSIM_OK;
 }
 
 /* `free: true`: all that have no other condition; `free: [u, v]`: these. */
@@ -119,7 +136,7 @@ static void report_key(const reading *r, int64_t i) {
 }
 
 /* Values and fluxes first, so that `free` and `symmetry` take what is left. */
-static void read_given(const reading *r) {
+static pcsim_status read_given(const reading *r) {
   const pcsim_node *node = r->condition->node;
   for (int64_t i = 0; i < pcsim_node_size(node); ++i) {
     const char *key = pcsim_node_key(node, i);
@@ -127,9 +144,9 @@ static void read_given(const reading *r) {
     int unknown = unknown_of(r->names, key);
     if (unknown >= 0) {
       if (set_kind(r, pcsim_node_key_node(node, i), unknown, PCSIM_TRANSPORT_VALUE))
-        read_text(r, child, unknown, MAY_TIME | MAY_NORMAL);
+        PCSIM_TRY(read_text(r, child, unknown, MAY_TIME | MAY_NORMAL));
     } else if (strcmp(key, "flux") == 0) {
-      read_flux(r, child);
+      PCSIM_TRY(read_flux(r, child));
     } else if (strcmp(key, "periodic") == 0 || strcmp(key, "table") == 0) {
       pcsim_tree_problem(r->names->tree, child, "boundary `%s`: %s", r->condition->name,
                          *key == 'p' ? "typed equations do not offer periodic boundaries yet"
@@ -138,21 +155,22 @@ static void read_given(const reading *r) {
       report_key(r, i);
     }
   }
+  return PCSIM_OK;
 }
 
-static void read_condition(const reading *r) {
+static pcsim_status read_condition(const reading *r) {
   typed_condition *c = r->condition;
   if (pcsim_node_get_kind(c->node) != PCSIM_NODE_MAPPING) {
     pcsim_tree_problem(r->names->tree, c->node, "`%s` needs a condition in braces, e.g. {%s: 0}", c->name,
                        r->names->num_unknowns ? r->names->unknown[0] : "u");
-    return;
+    return PCSIM_OK;
   }
   size_t before = pcsim_tree_num_problems(r->names->tree);
-  read_given(r);
+  PCSIM_TRY(read_given(r));
   const pcsim_node *open = pcsim_node_get(c->node, "free");
   if (open) read_free(r, open);
   if (pcsim_node_get(c->node, "symmetry")) read_symmetry(r);
-  if (pcsim_tree_num_problems(r->names->tree) != before) return;
+  if (pcsim_tree_num_problems(r->names->tree) != before) return PCSIM_OK;
   for (int i = 0; i < r->names->num_unknowns; ++i)
     if (c->kind[i] == TYPED_NO_CONDITION)
       pcsim_tree_problem(
@@ -160,11 +178,12 @@ static void read_condition(const reading *r) {
           "boundary `%s` has no condition for `%s`; expected a value, `%s: 0`, a flux, `flux: {%s: "
           "0}`, or `free: true`",
           c->name, r->names->unknown[i], r->names->unknown[i], r->names->unknown[i]);
+  return PCSIM_OK;
 }
 
 /* ------------------------------------------------------------------- all */
 
-pcsim_status typed_conditions_read(const typed_names *names, typed_conditions *conditions) {
+pcsim_status typed_conditions_read(typed_names *names, typed_conditions *conditions) {
   const pcsim_node *root = pcsim_tree_root(names->tree), *node = pcsim_node_get(root, "boundaries");
   size_t m = (size_t)names->num_unknowns;
   *conditions = (typed_conditions){0};
@@ -185,7 +204,7 @@ pcsim_status typed_conditions_read(const typed_names *names, typed_conditions *c
     PCSIM_TRY(pcsim_alloc(m, sizeof *c->expr, &c->expr));
     PCSIM_TRY(pcsim_alloc(m, sizeof *c->text, &c->text));
     if (m) memset(c->kind, TYPED_NO_CONDITION, m);
-    read_condition(&(reading){names, c});
+    PCSIM_TRY(read_condition(&(reading){names, c}));
   }
   return PCSIM_OK;
 }

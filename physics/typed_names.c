@@ -49,7 +49,10 @@ typed_name typed_resolve(const typed_names *names, const char *name) {
   if (found.kind != TYPED_NONE) return found;
   if ((found.index = place_of(name, size, names->parameter, names->num_parameters)) >= 0)
     found.kind = TYPED_PARAMETER;
-  else if ((found.index = place_of(name, size, normals, 3)) >= 0) found.kind = TYPED_NORMAL;
+  for (int i = 0; found.kind == TYPED_NONE && i < names->num_tables; ++i)
+    if (strcmp(names->table[i].name, name) == 0) found = (typed_name){TYPED_TABLE, i, {0}};
+  if (found.kind == TYPED_NONE && (found.index = place_of(name, size, normals, 3)) >= 0)
+    found.kind = TYPED_NORMAL;
   return found;
 }
 
@@ -154,6 +157,11 @@ static bool check_name(const checking *c, const pcsim_expr_node *tree) {
     return check_unknown(c, tree, &found);
   case TYPED_COEFFICIENT:
     return check_coefficient(c, tree);
+  case TYPED_TABLE:
+    pcsim_tree_problem_inside(c->names->tree, c->node, (size_t)tree->column,
+                              "`%s` is a table; expected `table(%s, ...)` with what is looked up", tree->name,
+                              tree->name);
+    return false;
   case TYPED_NORMAL:
     if (c->may & MAY_NORMAL) return true;
     report_unknown_name(c, tree);
@@ -166,7 +174,8 @@ static bool check_name(const checking *c, const pcsim_expr_node *tree) {
 static bool check_operator(const checking *c, const pcsim_expr_node *tree) {
   if (tree->kind != PCSIM_EXPR_CALL || !pcsim_expr_get_function((size_t)tree->index)->differential)
     return true;
-  if (typed_is_call(tree, "vector") || typed_is_call(tree, "dot")) return true;
+  if (typed_is_call(tree, "vector") || typed_is_call(tree, "dot") || typed_is_call(tree, "table"))
+    return true;
   typed_uses uses = typed_uses_of(c->names, tree);
   if (typed_is_call(tree, "dn") && !(c->may & MAY_NORMAL))
     return fail(c, tree, "`%s` contains dn, which has a meaning on boundaries only");
@@ -175,10 +184,28 @@ static bool check_operator(const checking *c, const pcsim_expr_node *tree) {
   return true;
 }
 
+/* The first argument of table(). */
+static bool check_table(const checking *c, const pcsim_expr_node *tree) {
+  const typed_names *names = c->names;
+  if (tree->kind == PCSIM_EXPR_NAME && typed_resolve(names, tree->name).kind == TYPED_TABLE) return true;
+  const char *near = NULL, *all[TYPED_MAX];
+  for (int i = 0; i < names->num_tables && i < TYPED_MAX; ++i) all[i] = names->table[i].name;
+  if (tree->kind == PCSIM_EXPR_NAME)
+    near = pcsim_nearest(tree->name, all,
+                         (size_t)(names->num_tables < TYPED_MAX ? names->num_tables : TYPED_MAX));
+  pcsim_tree_problem_inside(
+      names->tree, c->node, (size_t)typed_column(tree),
+      "the first argument of `table` is no table%s%s%s; expected a name of `physics: {tables: "
+      "{name: file.csv}}`",
+      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  return false;
+}
+
 static bool check(const checking *c, const pcsim_expr_node *tree) {
   if (tree->kind == PCSIM_EXPR_NAME) return check_name(c, tree);
-  bool good = check_operator(c, tree);
-  for (int i = 0; i < tree->num_args; ++i)
+  bool good = check_operator(c, tree), table = typed_is_call(tree, "table");
+  if (table) good = check_table(c, tree->args[0]);
+  for (int i = table; i < tree->num_args; ++i)
     if (!check(c, tree->args[i])) good = false;
   return good;
 }
@@ -213,6 +240,7 @@ static bool name_is_good(const typed_names *names, const pcsim_node *at, const c
                       : other.kind == TYPED_UNKNOWN     ? "an unknown"
                       : other.kind == TYPED_COEFFICIENT ? "a coefficient"
                       : other.kind == TYPED_PARAMETER   ? "a parameter"
+                      : other.kind == TYPED_TABLE       ? "a table"
                       : place_of(name, strlen(name), reserved, NUM(reserved)) >= 0
                           ? "a word of the case format"
                           : NULL;
@@ -245,6 +273,46 @@ static pcsim_status read_unknowns(typed_names *names, const pcsim_node *physics)
     }
     names->unknown[names->num_unknowns] = name;
     names->unknown_node[names->num_unknowns++] = item;
+  }
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------- tables */
+
+pcsim_status typed_table_add(typed_names *names, const pcsim_node *node, const char *name,
+                             const char **made) {
+  size_t n = (size_t)names->num_tables;
+  PCSIM_TRY(pcsim_realloc(n + 1, sizeof *names->table, &names->table));
+  typed_table *table = &names->table[n];
+  *table = (typed_table){.name = name};
+  PCSIM_TRY(pcsim_node_path(node, &table->path));
+  char text[32] = "";
+  for (int k = 0; !name && (!text[0] || typed_resolve(names, text).kind != TYPED_NONE); ++k)
+    snprintf(text, sizeof text, "table%d", k);
+  if (!name) {
+    pcsim_status status = pcsim_strdup(text, &table->made);
+    if (status != PCSIM_OK) pcsim_free(&table->path);
+    PCSIM_TRY(status);
+    table->name = table->made;
+  }
+  names->num_tables++;
+  *made = table->name;
+  return PCSIM_OK;
+}
+
+static pcsim_status read_tables(typed_names *names, const pcsim_node *physics) {
+  const pcsim_node *list = pcsim_node_get(physics, "tables");
+  if (!list) return PCSIM_OK;
+  if (pcsim_node_get_kind(list) != PCSIM_NODE_MAPPING) {
+    pcsim_tree_problem(names->tree, list, "`tables` must be a mapping of names to files, e.g. {k: k.csv}");
+    return PCSIM_OK;
+  }
+  for (int64_t i = 0; i < pcsim_node_size(list); ++i) {
+    const pcsim_node *file = pcsim_node_child(list, i);
+    const char *name = pcsim_node_key(list, i);
+    if (!name_is_good(names, pcsim_node_key_node(list, i), name, "a table")) continue;
+    if (pcsim_node_get_kind(file) == PCSIM_NODE_SCALAR) PCSIM_TRY(typed_table_add(names, file, name, &name));
+    else pcsim_tree_problem(names->tree, file, "table `%s` must name a file", name);
   }
   return PCSIM_OK;
 }
@@ -310,11 +378,17 @@ pcsim_status typed_names_read(pcsim_tree *tree, int dim, typed_names *names) {
       !solve || pcsim_node_get_kind(solve) != PCSIM_NODE_MAPPING || !pcsim_node_get(solve, "time");
   names->num_parameters = pcsim_tree_parameters(tree, &names->parameter, &names->values);
   PCSIM_TRY(read_unknowns(names, physics));
+  PCSIM_TRY(read_tables(names, physics));
   return read_coefficients(names, physics);
 }
 
 void typed_names_clear(typed_names *names) {
   for (int i = 0; i < names->num_coefficients; ++i) coefficient_clear(&names->coefficient[i]);
+  for (int i = 0; i < names->num_tables; ++i) {
+    pcsim_free(&names->table[i].made);
+    pcsim_free(&names->table[i].path);
+  }
+  pcsim_free(&names->table);
   pcsim_free(&names->coefficient);
   pcsim_free(&names->unknown);
   pcsim_free(&names->unknown_node);

@@ -8,7 +8,8 @@
 /* The names as the lowering takes them. The region is a field: to it one more unknown. */
 typedef struct {
   pcsim_lowering lowering;
-  const char **unknowns;   /* [num_unknowns + 1] */
+  const char **unknowns; /* [num_unknowns + 1] */
+  pcsim_lowering_table *tables;
   const char **parameters; /* without those that a coordinate or unknown hides */
 } lowering_names;
 
@@ -24,6 +25,11 @@ static pcsim_status make_names(const typed_names *names, lowering_names *made) {
   for (int i = 0; i < names->num_parameters; ++i)
     if (typed_resolve(names, names->parameter[i]).kind == TYPED_PARAMETER)
       made->parameters[made->lowering.num_parameters++] = names->parameter[i];
+  PCSIM_TRY(pcsim_alloc((size_t)names->num_tables, sizeof *made->tables, &made->tables));
+  for (int i = 0; i < names->num_tables; ++i)
+    made->tables[i] = (pcsim_lowering_table){names->table[i].name, names->table[i].path};
+  made->lowering.num_tables = names->num_tables;
+  made->lowering.tables = made->tables;
   made->lowering.unknowns = made->unknowns;
   made->lowering.parameters = made->parameters;
   return PCSIM_OK;
@@ -32,6 +38,7 @@ static pcsim_status make_names(const typed_names *names, lowering_names *made) {
 static void free_names(lowering_names *made) {
   pcsim_free(&made->unknowns);
   pcsim_free(&made->parameters);
+  pcsim_free(&made->tables);
 }
 
 /* A component of a flux is lowered as "dot(flux, vector(1, 0))"; what the user typed is the argument of div.
@@ -44,7 +51,7 @@ static void report_fault(const typed_names *names, const typed_text *text, const
                             message + (flux ? 6 : 0));
 }
 
-/* What the lowering finds wrong in each text alone is a problem at its column. */
+/* What the lowering finds wrong in each text alone, files of tables among it, is a problem at its column. */
 static pcsim_status check_texts(const typed_names *names, const pcsim_lowering *lowering,
                                 const typed_text *const *texts, const pcsim_node *const *node, int n) {
   for (int i = 0; i < n; ++i) {
@@ -56,7 +63,8 @@ static pcsim_status check_texts(const typed_names *names, const pcsim_lowering *
     pcsim_status status = pcsim_lower(&text, 1, lowering, &alone, &which, &offset);
     pcsim_program_destroy(&alone);
     if (status == PCSIM_OK) continue;
-    if (status != PCSIM_ERR_CASE || which < 0) return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
+    if ((status != PCSIM_ERR_CASE && status != PCSIM_ERR_IO) || which < 0)
+      return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
     report_fault(names, texts[i], node[i], offset);
     pcsim_error_clear();
   }

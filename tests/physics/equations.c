@@ -162,7 +162,7 @@ static const fault faults[] = {
      "1:1: no `equations`; expected one for each unknown\n"
      "case.yaml:1:26: unknown key 'equation' in 'physics'; did you mean 'equations'? (known: unknowns, "
      "equations, "
-     "coefficients, sources)"},
+     "coefficients, tables, sources)"},
     {LAPLACE "boundaries: {\"*\": {flux: {u: 1}}}\n",
      "2:1: nothing fixes the level of `u`: the case is steady, no boundary gives its value (all give fluxes, "
      "a pure "
@@ -188,7 +188,7 @@ static const fault faults[] = {
     {LAPLACE "boundaries: {\"*\": {periodic: left}}\n",
      "2:30: boundary `*`: typed equations do not offer periodic boundaries yet"},
     {LAPLACE "boundaries: {\"*\": {u: {table: f.csv}}}\n",
-     "2:20: typed equations take no tables over time yet; expected an expression"},
+     "2:31: a table over time, but the case is steady (no `solve: {time: ...}`); expected an expression"},
     {LAPLACE "boundaries: {\"*\": {u: u}}\n",
      "2:23: `u` contains an unknown; expected an expression of place and parameters"},
     {LAPLACE "boundaries: {\"*\": {flux: {u: u_x}}}\n",
@@ -222,6 +222,16 @@ static const fault faults[] = {
      "1:57: a source is {at: [x, y], u: 1} or {from: [x, y], to: [x, y], u: 1} (strength per length)\n"
      "case.yaml:1:88: a source without a strength; expected e.g. `u: 1`\n"
      "case.yaml:1:115: a source of `w`, which is no unknown"},
+    {"physics: {unknowns: [u], tables: {cond: no-such.csv}, equations: [\"lap(u) - cond\"]}\n" ZERO,
+     "1:77: `cond` is a table; expected `table(cond, ...)` with what is looked up"},
+    {"physics: {unknowns: [u], tables: {cond: no-such.csv}, equations: [\"lap(u) - table(kond, u)\"]}\n" ZERO,
+     "1:83: the first argument of `table` is no table; did you mean `cond`?; expected a name of `physics: "
+     "{tables: "
+     "{name: file.csv}}`"},
+    {"physics: {unknowns: [u], tables: {cond: no-such.csv}, equations: [\"lap(u) - table(cond, u)\"]}\n" ZERO,
+     "1:83: cannot read 'no-such.csv': No such file or directory"},
+    {"physics: {unknowns: [u], tables: [cond], equations: [\"lap(u)\"]}\n" ZERO,
+     "1:34: `tables` must be a mapping of names to files, e.g. {k: k.csv}"},
     {"parameters: {y: 2}\nphysics: {unknowns: [u], equations: [lap(u) - y]}\n" ZERO,
      "2:47: `y` is both a coordinate and a parameter; rename the parameter"},
     {"parameters: {u: 2}\nphysics: {unknowns: [u], equations: [lap(u) - y]}\n" ZERO,

@@ -2,6 +2,7 @@
 /* Typed equations: what their local programs give, against values worked out by hand. */
 #include "physics/lattice.h"
 #include <pcsim/physics.h>
+#include <unistd.h>
 
 static const lattice square = {.nx = 4, .ny = 4, .names = {"bottom", "right", "top", "left"}};
 
@@ -373,11 +374,41 @@ static void sources(void **state) {
   end(&c);
 }
 
+/* A file of two columns, in expressions and over time at a boundary. Every rank writes its own. */
+static void tables(void **state) {
+  (void)state;
+  char path[] = "transport-table-XXXXXX", text[800];
+  static const char lines[] = "T, k\n0, 1\n2, 5\n4, 6\n";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, lines, sizeof lines - 1), (int)sizeof lines - 1);
+  close(file);
+  snprintf(text, sizeof text,
+           "physics:\n  unknowns: [u]\n  tables: {k: %s}\n  coefficients: {K: \"1 + table(k, u)\"}\n"
+           "  equations: [\"dt(u) - div(K*grad(u)) + lap(table(k, 2*u))\"]\n"
+           "initial: {u: 1}\nsolve: {time: {end: 1}}\n"
+           "boundaries: {left: {u: {table: %s}}, \"*\": {flux: {u: {table: %s}}}}\n",
+           path, path, path);
+  setting c = begin(mesh_lattice(&square), text);
+  double f[2], value;
+  evaluate(c.view->terms, point, "flux", f); /* u = 1.5: K = 1 + 4; the slope at 2*u = 3 is 1/2 */
+  assert_close(f[0], -5 * 2 + 0.5 * 2 * 2, 1e-14);
+  assert_close(f[1], 5 * 3 - 0.5 * 2 * 3, 1e-14);
+  evaluate(find(c.view, "left")->program, (given[]){{"coordinates", {0, 0, 0, 3}}, {NULL, {0}}}, "value",
+           &value);
+  assert_close(value, 5.5, 1e-15);
+  evaluate(find(c.view, "*")->program, (given[]){{"coordinates", {0, 0, 0, 9}}, {NULL, {0}}}, "flux", &value);
+  assert_close(value, 6, 1e-15);
+  assert_close(c.view->scale[0], 1, 0);
+  end(&c);
+  unlink(path);
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(forms),      cmocka_unit_test(systems),    cmocka_unit_test(in_space),
       cmocka_unit_test(parameters), cmocka_unit_test(conditions), cmocka_unit_test(start),
-      cmocka_unit_test(regions),    cmocka_unit_test(sources),
+      cmocka_unit_test(regions),    cmocka_unit_test(sources),    cmocka_unit_test(tables),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed || pcsim_memory_used() != 0;
