@@ -139,6 +139,8 @@ pcsim_status transport_write_surface(const transport *t, pcsim_program **program
 pcsim_status transport_write_accumulation(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status transport_write_speed(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status transport_write_jacobian(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+/** Are there gradients in the flux (or the source)? Without them the laws are of first order. */
+bool transport_diffuses(const pcsim_transport_view *problem);
 /** Does the program need this input? */
 bool transport_needs(const pcsim_program *program, const char *input);
 

@@ -232,8 +232,11 @@ static pcsim_status blame_options(const transport_linear *l, pcsim_status status
   PCSIM_FAIL(PCSIM_ERR_CASE, "solve.linear.petsc: \"%s\" does not work; %s", l->petsc, text);
 }
 
-/* BoomerAMG treats the unknowns of a cell as one node. */
+/* Multigrid where something diffuses (BoomerAMG, a cell's unknowns as one node); what only runs through the
+ * domain is best factorised incompletely. Shallow water on 4,600 triangles: 89 iterations against thousands.
+ */
 static const char *default_options(const transport *t) {
+  if (!transport_diffuses(t->problem)) return "-pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 1";
   if (t->m == 1) return "-pc_type hypre -pc_hypre_boomeramg_strong_threshold 0.5";
   return "-pc_type hypre -pc_hypre_boomeramg_strong_threshold 0.5 -pc_hypre_boomeramg_nodal_coarsen 1";
 }

@@ -13,6 +13,17 @@ bool transport_needs(const pcsim_program *program, const char *input) {
   return false;
 }
 
+bool transport_diffuses(const pcsim_transport_view *view) {
+  const char *name;
+  bool used;
+  for (int i = 0; (name = pcsim_program_input(view->terms, i, NULL, &used)); i++)
+    for (int u = 0; u < view->num_unknowns; u++) {
+      const size_t length = strlen(view->unknown[u]);
+      if (used && !strncmp(name, view->unknown[u], length) && name[length] == '_') return true;
+    }
+  return false;
+}
+
 /* One output of a part at a place. */
 static pcsim_value evaluate(const writer *w, const pcsim_program *part, const char *output, const place *at,
                             const place *du) {

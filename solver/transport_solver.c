@@ -27,18 +27,6 @@ pcsim_transport_options pcsim_transport_options_default(void) {
                                    .petsc = ""};
 }
 
-/* Is there anything in the flux that diffuses? */
-static bool has_gradients(const pcsim_transport_view *view) {
-  const char *name;
-  bool used;
-  for (int i = 0; (name = pcsim_program_input(view->terms, i, NULL, &used)); i++)
-    for (int u = 0; u < view->num_unknowns; u++) {
-      const size_t length = strlen(view->unknown[u]);
-      if (used && !strncmp(name, view->unknown[u], length) && name[length] == '_') return true;
-    }
-  return false;
-}
-
 pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
                                            const pcsim_transport_options *options,
                                            pcsim_transport_solver **out) {
@@ -50,7 +38,7 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
               "problems gives none: call pcsim_tree_status after reading it)");
   const pcsim_transport_view *view = pcsim_transport_problem_get(problem);
   transport_choices choices = {.central = options->central, .kappa = options->kappa};
-  if (isnan(choices.central)) choices.central = has_gradients(view) ? 1 : 0;
+  if (isnan(choices.central)) choices.central = transport_diffuses(view) ? 1 : 0;
   const march_options steady = {.tolerance = options->tolerance,
                                 .steps_max = options->steps_max,
                                 .cfl = options->cfl,
