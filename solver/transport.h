@@ -42,15 +42,15 @@ typedef struct {
   pcsim_executor *given;
 } transport_nodes;
 
-/** Faces inside, of one kind: `num` ordinary faces or interfaces of two materials. */
+/** Faces inside: first the ordinary ones, then the interfaces of two materials. */
 typedef struct {
-  int64_t num;
+  int64_t num, ordinary;      /**< ni; how many of them are no interfaces */
   int32_t *owner, *neighbour; /**< [num] */
   double *area, *line,
       *skew;           /**< [num][d] area vector, centre line, face centre - point of the centre line */
   double *t;           /**< [num] where the face cuts the centre line, 0 at the owner */
   double *coordinates; /**< [num][4] of the face centre */
-  double *speed;       /**< [num] |S| times the frozen bound of the speed of signals */
+  double *speed;       /**< [num] |S| times the frozen bound of the speed of signals; 0 at interfaces */
 } transport_faces;
 
 typedef struct {

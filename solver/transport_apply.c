@@ -55,27 +55,41 @@ static pcsim_status bind_cells(const transport *t, pcsim_executor *x, const pcsi
   return PCSIM_OK;
 }
 
-static pcsim_status bind_faces(const transport *t, pcsim_executor *x, const pcsim_program *p) {
+/* Faces first .. first + num - 1 as the points of a space. */
+static pcsim_status bind_faces(const transport *t, pcsim_executor *x, const pcsim_program *p,
+                               const char *space, int64_t first, int64_t num) {
   const transport_faces *f = &t->faces;
-  PCSIM_TRY(pcsim_executor_points(x, "faces", f->num));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "faces.owner", f->owner));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "faces.neighbour", f->neighbour));
-  PCSIM_TRY(bind_input(x, p, "faces.area", f->area));
-  PCSIM_TRY(bind_input(x, p, "faces.line", f->line));
-  PCSIM_TRY(bind_input(x, p, "faces.skew", f->skew));
-  PCSIM_TRY(bind_input(x, p, "faces.t", f->t));
-  PCSIM_TRY(bind_input(x, p, "faces.coordinates", f->coordinates));
-  return bind_input(x, p, "faces.speed", f->speed);
+  char name[64];
+  const struct {
+    const char *name;
+    const double *data;
+    int width;
+  } inputs[] = {{"area", f->area, t->dim},          {"line", f->line, t->dim},
+                {"skew", f->skew, t->dim},          {"t", f->t, 1},
+                {"coordinates", f->coordinates, 4}, {"speed", f->speed, 1}};
+  PCSIM_TRY(pcsim_executor_points(x, space, num));
+  snprintf(name, sizeof name, "%s.owner", space);
+  PCSIM_TRY(pcsim_executor_bind_index(x, name, f->owner + first));
+  snprintf(name, sizeof name, "%s.neighbour", space);
+  PCSIM_TRY(pcsim_executor_bind_index(x, name, f->neighbour + first));
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+    snprintf(name, sizeof name, "%s.%s", space, inputs[i].name);
+    PCSIM_TRY(bind_input(x, p, name, inputs[i].data + first * inputs[i].width));
+  }
+  return PCSIM_OK;
 }
 
 /* Which spaces a program knows. */
-enum { CELLS = 0, FACES = 1, BOUNDARIES = 2 };
+enum { CELLS = 0, FACES = 1, BOUNDARIES = 2, INTERFACES = 4 };
 
 static pcsim_status make(const transport *t, const pcsim_program *p, int spaces, const char *output,
                          double *data, pcsim_executor **x) {
   PCSIM_TRY(pcsim_executor_create(p, NULL, x));
   PCSIM_TRY(bind_cells(t, *x, p));
-  if (spaces & FACES) PCSIM_TRY(bind_faces(t, *x, p));
+  const transport_faces *f = &t->faces;
+  if (spaces & FACES) PCSIM_TRY(bind_faces(t, *x, p, "faces", 0, f->ordinary));
+  if ((spaces & INTERFACES) && t->problem->material)
+    PCSIM_TRY(bind_faces(t, *x, p, "interfaces", f->ordinary, f->num - f->ordinary));
   for (int k = 0; (spaces & BOUNDARIES) && k < t->problem->num_conditions; k++)
     PCSIM_TRY(bind_boundary(t, k, *x, p));
   return output ? pcsim_executor_bind_output(*x, output, data) : PCSIM_OK;
@@ -97,10 +111,15 @@ static pcsim_status make_jacobian(transport *t) {
   pcsim_program *p = NULL;
   char name[64];
   PCSIM_TRY(transport_write_jacobian(t, &p));
-  pcsim_status status = make(t, p, FACES | BOUNDARIES, "owner", t->block_owner, &t->jacobian);
+  pcsim_status status = make(t, p, FACES | BOUNDARIES | INTERFACES, "owner", t->block_owner, &t->jacobian);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "neighbour", t->block_neighbour));
+  if (t->problem->material) {
+    const int64_t first = t->faces.ordinary * t->m * t->m;
+    PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "interface owner", t->block_owner + first));
+    PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "interface neighbour", t->block_neighbour + first));
+  }
   PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "source", t->block_source));
   PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "mass", t->block_mass));
   for (int k = 0; k < t->problem->num_conditions; k++) {
@@ -129,7 +148,7 @@ static pcsim_status make_surface(transport *t) {
 pcsim_status transport_make_executors(transport *t) {
   pcsim_program *p = NULL;
   PCSIM_TRY(transport_write_residual(t, &p));
-  pcsim_status status = make_pair(t, p, FACES | BOUNDARIES, &t->residual, &t->tangent);
+  pcsim_status status = make_pair(t, p, FACES | BOUNDARIES | INTERFACES, &t->residual, &t->tangent);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(transport_write_accumulation(t, &p));

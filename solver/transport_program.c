@@ -25,8 +25,8 @@ bool transport_diffuses(const pcsim_transport_view *view) {
 }
 
 /* One output of a part at a place. */
-static pcsim_value evaluate(const writer *w, const pcsim_program *part, const char *output, const place *at,
-                            const place *du) {
+pcsim_value write_evaluate(const writer *w, const pcsim_program *part, const char *output, const place *at,
+                           const place *du) {
   char names[WRITE_INPUTS_MAX][WRITE_NAME];
   pcsim_argument arguments[WRITE_INPUTS_MAX];
   pcsim_value value;
@@ -40,7 +40,7 @@ static pcsim_value carried(const writer *w, const place *at) {
   const pcsim_transport_view *view = w->t->problem;
   pcsim_value rows[WRITE_UNKNOWNS_MAX];
   const pcsim_value a =
-      view->has_any_time ? evaluate(w, view->terms, "accumulation", at, NULL) : PCSIM_NO_VALUE;
+      view->has_any_time ? write_evaluate(w, view->terms, "accumulation", at, NULL) : PCSIM_NO_VALUE;
   for (int i = 0; i < w->m; i++) rows[i] = view->has_time[i] ? write_row(w, a, i) : at->u[i];
   return pcsim_build_concat(w->p, rows, w->m);
 }
@@ -66,8 +66,8 @@ static pcsim_value upwind_flux(const writer *w, const face_values *f, const plac
   write_side(w, f, false, central, &left);
   write_side(w, f, true, central, &right);
   const pcsim_program *terms = w->t->problem->terms;
-  const pcsim_value a = write_through(w, evaluate(w, terms, "flux", &left, NULL), f->area);
-  const pcsim_value b = write_through(w, evaluate(w, terms, "flux", &right, NULL), f->area);
+  const pcsim_value a = write_through(w, write_evaluate(w, terms, "flux", &left, NULL), f->area);
+  const pcsim_value b = write_through(w, write_evaluate(w, terms, "flux", &right, NULL), f->area);
   const pcsim_value jump = write_sub(w, carried(w, &right), carried(w, &left));
   return write_mul(w, half, write_sub(w, write_add(w, a, b), write_mul(w, f->speed, jump)));
 }
@@ -76,7 +76,8 @@ static pcsim_value face_flux(const writer *w, const face_values *f) {
   const double share = w->t->choices.central;
   place at;
   write_central(w, f, &at);
-  const pcsim_value central = write_through(w, evaluate(w, w->t->problem->terms, "flux", &at, NULL), f->area);
+  const pcsim_value central =
+      write_through(w, write_evaluate(w, w->t->problem->terms, "flux", &at, NULL), f->area);
   if (share >= 1) return central;
   const pcsim_value upwind = upwind_flux(w, f, &at);
   return write_add(w, write_mul(w, write_number(w, share), central),
@@ -89,10 +90,10 @@ static pcsim_value boundary_flux(const writer *w, int k, const boundary_values *
   pcsim_value rows[WRITE_UNKNOWNS_MAX], law = PCSIM_NO_VALUE, given = PCSIM_NO_VALUE;
   for (int i = 0; i < w->m; i++) {
     if (c->kind[i] == PCSIM_TRANSPORT_FLUX) {
-      if (given < 0) given = write_mul(w, evaluate(w, c->program, "flux", at, NULL), b->magnitude);
+      if (given < 0) given = write_mul(w, write_evaluate(w, c->program, "flux", at, NULL), b->magnitude);
       rows[i] = write_row(w, given, i);
     } else {
-      if (law < 0) law = write_through(w, evaluate(w, w->t->problem->terms, "flux", at, NULL), b->area);
+      if (law < 0) law = write_through(w, write_evaluate(w, w->t->problem->terms, "flux", at, NULL), b->area);
       rows[i] = write_row(w, law, i);
     }
   }
@@ -107,11 +108,16 @@ pcsim_status transport_write_residual(const transport *t, pcsim_program **progra
   PCSIM_TRY(write_begin(t, &w));
   write_cell_state(&w, &at);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
-  pcsim_value sum = write_mul(&w, evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
-  write_faces(&w, t->choices.central < 1, &f);
+  pcsim_value sum = write_mul(&w, write_evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
+  write_faces(&w, "faces", t->choices.central < 1, &f);
   const pcsim_value flux = face_flux(&w, &f);
   sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, f.owner, flux));
   sum = write_sub(&w, sum, pcsim_build_scatter_add(w.p, f.neighbour, flux));
+  pcsim_status status = t->problem->material ? transport_write_interfaces(&w, &sum) : PCSIM_OK;
+  if (status != PCSIM_OK) {
+    pcsim_program_destroy(&w.p);
+    return status;
+  }
   for (int k = 0; k < t->problem->num_conditions; k++) {
     boundary_values b;
     write_boundary(&w, k, &b);
@@ -148,14 +154,14 @@ pcsim_status transport_write_accumulation(const transport *t, pcsim_program **pr
   write_cell_state(&w, &at);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
   pcsim_build_output(w.p, "all",
-                     write_mul(&w, evaluate(&w, t->problem->terms, "accumulation", &at, NULL), volume));
+                     write_mul(&w, write_evaluate(&w, t->problem->terms, "accumulation", &at, NULL), volume));
   return write_end(&w, program);
 }
 
 /* --------------------------------------------------------------- derivatives */
 
 /* Derivatives of a part by all unknowns and gradients that it has. */
-static pcsim_status tangent_of(const writer *w, const pcsim_program *part, pcsim_program **tangent) {
+pcsim_status write_tangent_of(const writer *w, const pcsim_program *part, pcsim_program **tangent) {
   const char *wrt[WRITE_INPUTS_MAX], *name;
   int n = 0;
   bool used;
@@ -184,11 +190,11 @@ static void direction(const writer *w, const place *at, int c, pcsim_value du, p
 }
 
 /* Column `c` of a block: derivative of m rows along the direction. */
-static pcsim_value column(const writer *w, const pcsim_program *tangent, const char *output, const place *at,
-                          int c, pcsim_value du, pcsim_value dg) {
+pcsim_value write_column(const writer *w, const pcsim_program *tangent, const char *output, const place *at,
+                         int c, pcsim_value du, pcsim_value dg) {
   place along;
   direction(w, at, c, du, dg, &along);
-  return evaluate(w, tangent, output, at, &along);
+  return write_evaluate(w, tangent, output, at, &along);
 }
 
 /* --------------------------------------------------------- speed of signals */
@@ -230,14 +236,14 @@ pcsim_status transport_write_speed(const transport *t, pcsim_program **program) 
   const double none[3] = {0, 0, 0};
   *program = NULL;
   PCSIM_TRY(write_begin(t, &w));
-  pcsim_status status = tangent_of(&w, t->problem->terms, &tangent);
+  pcsim_status status = write_tangent_of(&w, t->problem->terms, &tangent);
   if (status == PCSIM_OK) {
-    write_faces(&w, false, &f);
+    write_faces(&w, "faces", false, &f);
     write_central(&w, &f, &at);
     for (int i = 0; i < w.m; i++) at.g[i] = pcsim_build_constants(w.p, w.d, none);
     for (int c = 0; c < w.m; c++)
       columns[c] = write_through(
-          &w, column(&w, tangent, "d_flux", &at, c, write_number(&w, 1), PCSIM_NO_VALUE), f.area);
+          &w, write_column(&w, tangent, "d_flux", &at, c, write_number(&w, 1), PCSIM_NO_VALUE), f.area);
     pcsim_build_output(w.p, "speed", radius(&w, columns));
   }
   pcsim_program_destroy(&tangent);
@@ -261,15 +267,15 @@ static void face_blocks(const writer *w, const pcsim_program *tangent) {
   face_values f;
   place at;
   pcsim_value own[WRITE_UNKNOWNS_MAX], other[WRITE_UNKNOWNS_MAX];
-  write_faces(w, true, &f);
+  write_faces(w, "faces", true, &f);
   write_central(w, &f, &at);
   const pcsim_value one = write_number(w, 1), s = write_sub(w, one, f.t);
   const pcsim_value upwind = write_mul(w, write_number(w, 0.5), f.speed);
   for (int c = 0; c < w->m; c++) {
     const pcsim_value by_value =
-        write_through(w, column(w, tangent, "d_flux", &at, c, one, PCSIM_NO_VALUE), f.area);
+        write_through(w, write_column(w, tangent, "d_flux", &at, c, one, PCSIM_NO_VALUE), f.area);
     const pcsim_value by_slope =
-        write_through(w, column(w, tangent, "d_flux", &at, c, PCSIM_NO_VALUE, f.normal), f.area);
+        write_through(w, write_column(w, tangent, "d_flux", &at, c, PCSIM_NO_VALUE, f.normal), f.area);
     const pcsim_value spread = write_sub(w, by_slope, write_mul(w, rows_of_unit(w, c), upwind));
     own[c] = write_sub(w, write_mul(w, s, by_value), spread);
     other[c] = write_add(w, write_mul(w, f.t, by_value), spread);
@@ -286,7 +292,7 @@ static pcsim_status boundary_blocks(const writer *w, const pcsim_program *tangen
   pcsim_program *given = NULL;
   pcsim_value columns[WRITE_UNKNOWNS_MAX], rows[WRITE_UNKNOWNS_MAX];
   const pcsim_value one = write_number(w, 1);
-  PCSIM_TRY(tangent_of(w, c->program, &given));
+  PCSIM_TRY(write_tangent_of(w, c->program, &given));
   write_boundary(w, k, &b);
   write_boundary_state(w, k, &b, &at);
   for (int i = 0; i < w->m; i++) {
@@ -296,8 +302,8 @@ static pcsim_status boundary_blocks(const writer *w, const pcsim_program *tangen
       du = PCSIM_NO_VALUE;
       dg = write_mul(w, factor, b.normal);
     }
-    const pcsim_value law = write_through(w, column(w, tangent, "d_flux", &at, i, du, dg), b.area);
-    const pcsim_value flux = write_mul(w, column(w, given, "d_flux", &at, i, du, dg), b.magnitude);
+    const pcsim_value law = write_through(w, write_column(w, tangent, "d_flux", &at, i, du, dg), b.area);
+    const pcsim_value flux = write_mul(w, write_column(w, given, "d_flux", &at, i, du, dg), b.magnitude);
     for (int r = 0; r < w->m; r++) rows[r] = write_row(w, c->kind[r] == PCSIM_TRANSPORT_FLUX ? flux : law, r);
     columns[i] = pcsim_build_concat(w->p, rows, w->m);
   }
@@ -313,8 +319,8 @@ static void cell_blocks(const writer *w, const pcsim_program *tangent) {
   const pcsim_value one = write_number(w, 1), volume = write_input(w, "cells", "volume", w->cells, 1);
   write_cell_state(w, &at);
   for (int c = 0; c < w->m; c++) {
-    source[c] = write_mul(w, column(w, tangent, "d_source", &at, c, one, PCSIM_NO_VALUE), volume);
-    mass[c] = write_mul(w, column(w, tangent, "d_accumulation", &at, c, one, PCSIM_NO_VALUE), volume);
+    source[c] = write_mul(w, write_column(w, tangent, "d_source", &at, c, one, PCSIM_NO_VALUE), volume);
+    mass[c] = write_mul(w, write_column(w, tangent, "d_accumulation", &at, c, one, PCSIM_NO_VALUE), volume);
   }
   pcsim_build_output(w->p, "source", pcsim_build_concat(w->p, source, w->m));
   pcsim_build_output(w->p, "mass", pcsim_build_concat(w->p, mass, w->m));
@@ -325,9 +331,10 @@ pcsim_status transport_write_jacobian(const transport *t, pcsim_program **progra
   pcsim_program *tangent = NULL;
   *program = NULL;
   PCSIM_TRY(write_begin(t, &w));
-  pcsim_status status = tangent_of(&w, t->problem->terms, &tangent);
+  pcsim_status status = write_tangent_of(&w, t->problem->terms, &tangent);
   if (status == PCSIM_OK) {
     face_blocks(&w, tangent);
+    if (t->problem->material) transport_write_interface_blocks(&w, tangent);
     cell_blocks(&w, tangent);
     for (int k = 0; k < t->problem->num_conditions && status == PCSIM_OK; k++)
       status = boundary_blocks(&w, tangent, k);

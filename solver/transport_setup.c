@@ -25,33 +25,48 @@ static pcsim_status allocate_faces(transport_faces *f, int64_t num, size_t dim) 
   PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->line, &f->line));
   PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->skew, &f->skew));
   PCSIM_TRY(pcsim_alloc(n, sizeof *f->t, &f->t));
+  PCSIM_TRY(pcsim_alloc(n * 4, sizeof *f->coordinates, &f->coordinates));
   return pcsim_alloc(n, sizeof *f->speed, &f->speed);
 }
 
-static pcsim_status pack_faces(transport *t) {
+static pcsim_status pack_face(transport *t, int64_t k, int64_t at) {
   const pcsim_mesh_view *v = t->view;
   transport_faces *f = &t->faces;
+  const int32_t P = v->owner[k], N = v->neighbour[k];
+  const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
+  const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
+  double d[3], e[3];
+  for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
+  const double sd = dot3(S, d);
+  PCSIM_CHECK(
+      sd > 0, PCSIM_ERR_MESH,
+      "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
+      "too distorted there; improve it or remove a cell",
+      (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
+  f->owner[at] = P, f->neighbour[at] = N;
+  f->t[at] = dot3(S, e) / sd;
+  memcpy(f->coordinates + 4 * at, xf, 3 * sizeof *xf);
+  for (int i = 0; i < t->dim; i++) {
+    f->area[at * t->dim + i] = S[i];
+    f->line[at * t->dim + i] = d[i];
+    f->skew[at * t->dim + i] = e[i] - f->t[at] * d[i];
+  }
+  return PCSIM_OK;
+}
+
+static bool is_interface(const transport *t, int64_t k) {
+  const int32_t *material = t->problem->material;
+  return material && material[t->view->owner[k]] != material[t->view->neighbour[k]];
+}
+
+static pcsim_status pack_faces(transport *t) {
+  transport_faces *f = &t->faces;
   PCSIM_TRY(allocate_faces(f, t->ni, (size_t)t->dim));
-  PCSIM_TRY(copy_points(t->ni, v->face_centre, &f->coordinates));
-  for (int64_t k = 0; k < t->ni; k++) {
-    const int32_t P = v->owner[k], N = v->neighbour[k];
-    const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
-    const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
-    double d[3], e[3];
-    for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
-    const double sd = dot3(S, d);
-    PCSIM_CHECK(
-        sd > 0, PCSIM_ERR_MESH,
-        "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
-        "too distorted there; improve it or remove a cell",
-        (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
-    f->owner[k] = P, f->neighbour[k] = N;
-    f->t[k] = dot3(S, e) / sd;
-    for (int i = 0; i < t->dim; i++) {
-      f->area[k * t->dim + i] = S[i];
-      f->line[k * t->dim + i] = d[i];
-      f->skew[k * t->dim + i] = e[i] - f->t[k] * d[i];
-    }
+  int64_t at = 0;
+  for (int interface = 0; interface < 2; interface++) {
+    for (int64_t k = 0; k < t->ni; k++)
+      if (is_interface(t, k) == (interface == 1)) PCSIM_TRY(pack_face(t, k, at++));
+    if (!interface) f->ordinary = at;
   }
   return PCSIM_OK;
 }

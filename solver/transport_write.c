@@ -85,23 +85,24 @@ static void gather_fields(const writer *w, pcsim_map map, pcsim_value *field) {
   for (int i = 0; i < w->t->problem->num_fields; i++) field[i] = pcsim_build_gather(w->p, map, w->field[i]);
 }
 
-void write_faces(const writer *w, bool speed, face_values *f) {
+void write_faces(const writer *w, const char *name, bool speed, face_values *f) {
   pcsim_program *p = w->p;
-  f->space = pcsim_build_space(p, "faces");
-  f->owner = write_map(w, "faces", "owner", f->space);
-  f->neighbour = write_map(w, "faces", "neighbour", f->space);
-  f->area = write_input(w, "faces", "area", f->space, w->d);
-  f->line = write_input(w, "faces", "line", f->space, w->d);
-  f->skew = write_input(w, "faces", "skew", f->space, w->d);
-  f->t = write_input(w, "faces", "t", f->space, 1);
-  f->coordinates = write_input(w, "faces", "coordinates", f->space, 4);
-  f->speed = speed ? write_input(w, "faces", "speed", f->space, 1) : PCSIM_NO_VALUE;
+  f->space = pcsim_build_space(p, name);
+  f->owner = write_map(w, name, "owner", f->space);
+  f->neighbour = write_map(w, name, "neighbour", f->space);
+  f->area = write_input(w, name, "area", f->space, w->d);
+  f->line = write_input(w, name, "line", f->space, w->d);
+  f->skew = write_input(w, name, "skew", f->space, w->d);
+  f->t = write_input(w, name, "t", f->space, 1);
+  f->coordinates = write_input(w, name, "coordinates", f->space, 4);
+  f->speed = speed ? write_input(w, name, "speed", f->space, 1) : PCSIM_NO_VALUE;
   f->normal = write_div(w, f->area, write_dot(w, f->area, f->line));
   f->up = pcsim_build_gather(p, f->owner, w->q);
   f->un = pcsim_build_gather(p, f->neighbour, w->q);
   f->gp = pcsim_build_gather(p, f->owner, w->grad);
   f->gn = pcsim_build_gather(p, f->neighbour, w->grad);
   gather_fields(w, f->owner, f->field);
+  gather_fields(w, f->neighbour, f->other_field);
 }
 
 static pcsim_value gradient_of(const writer *w, pcsim_value grad, int i) {
@@ -127,6 +128,25 @@ void write_central(const writer *w, const face_values *f, place *at) {
     const pcsim_value centred = write_mul(w, write_number(w, 0.5), write_add(w, gp, gn));
     const pcsim_value missing = write_sub(w, jump, write_dot(w, centred, f->line));
     at->g[i] = write_add(w, mean, write_mul(w, missing, f->normal));
+  }
+}
+
+/* The gradient of a cell, corrected along the way from its centre to the face. */
+void write_interface_side(const writer *w, const face_values *f, bool neighbour, const pcsim_value *u,
+                          place *at, pcsim_value *normal) {
+  const pcsim_value q = neighbour ? f->un : f->up, grad = neighbour ? f->gn : f->gp;
+  const pcsim_value t = neighbour ? write_sub(w, f->t, write_number(w, 1)) : f->t;
+  const pcsim_value reach = write_add(w, f->skew, write_mul(w, t, f->line));
+  *normal = write_div(w, f->area, write_dot(w, f->area, reach));
+  *at = (place){.space = f->space,
+                .coordinates = f->coordinates,
+                .normal = PCSIM_NO_VALUE,
+                .field = neighbour ? f->other_field : f->field};
+  for (int i = 0; i < w->m; i++) {
+    const pcsim_value g = gradient_of(w, grad, i);
+    const pcsim_value there = write_add(w, write_row(w, q, i), write_dot(w, g, reach));
+    at->u[i] = u[i];
+    at->g[i] = write_add(w, g, write_mul(w, write_sub(w, u[i], there), *normal));
   }
 }
 

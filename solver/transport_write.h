@@ -70,10 +70,14 @@ typedef struct {
   pcsim_value area, line, skew, t, coordinates, speed;
   pcsim_value normal;         /**< S/(S.line) */
   pcsim_value up, un, gp, gn; /**< unknowns and gradients of both cells */
-  pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX], other_field[SYSTEM_UNKNOWNS_MAX]; /* the owner's, the neighbour's */
 } face_values;
-/** `speed`: with the input "faces.speed". */
-void write_faces(const writer *w, bool speed, face_values *f);
+/** Faces of a space, "faces" or "interfaces"; `speed`: with the input "SPACE.speed". */
+void write_faces(const writer *w, const char *name, bool speed, face_values *f);
+/** State on one side of an interface whose common values are u [m]. `normal` gets the vector that the
+ *  gradient grows by with each unit of u. */
+void write_interface_side(const writer *w, const face_values *f, bool neighbour, const pcsim_value *u,
+                          place *at, pcsim_value *normal);
 /** Central state of a face, with full gradients. */
 void write_central(const writer *w, const face_values *f, place *at);
 
@@ -92,6 +96,20 @@ void write_boundary_state(const writer *w, int k, const boundary_values *b, plac
 
 /** State of the cells. */
 void write_cell_state(const writer *w, place *at);
+
+/** One output of a part at a place; with `du` of the part's tangent. */
+pcsim_value write_evaluate(const writer *w, const pcsim_program *part, const char *output, const place *at,
+                           const place *du);
+/** Tangent of a part by all unknowns and gradients that it has. Caller destroys. */
+pcsim_status write_tangent_of(const writer *w, const pcsim_program *part,
+                              pcsim_program **tangent) PCSIM_NODISCARD;
+/** Derivative of an output along unknown c by `du` and its gradient by `dg` (PCSIM_NO_VALUE: 0). */
+pcsim_value write_column(const writer *w, const pcsim_program *tangent, const char *output, const place *at,
+                         int c, pcsim_value du, pcsim_value dg);
+/** Interfaces (transport_interface.c): their fluxes added to what is summed up on cells; their blocks as
+ *  outputs "interface owner", "interface neighbour". */
+pcsim_status transport_write_interfaces(const writer *w, pcsim_value *sum) PCSIM_NODISCARD;
+void transport_write_interface_blocks(const writer *w, const pcsim_program *tangent);
 
 pcsim_status write_begin(const transport *t, writer *w) PCSIM_NODISCARD;
 /** Take the outcome: the program, simplified, or what went wrong with it. */

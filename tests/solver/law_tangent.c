@@ -4,9 +4,10 @@
 #include "solver/laws.h"
 #include "solver/transport.h"
 
-/* Two laws that do not commute, every kind of condition, sources, several classes of unknowns. */
+/* Two laws that do not commute, every kind of condition, sources, several classes of unknowns; a coefficient
+ * that jumps where the box has a second material. */
 #define PHYSICS(flux, at)                                                                                    \
-  "parameters: {k: 0.3}\nphysics: {unknowns: [u, v], equations: [" flux                                      \
+  "physics: {unknowns: [u, v], coefficients: {k: {left: 300, right: 0.3}}, equations: [" flux                \
   ", \"dt(u*v + v) - div((1 + v^2)*grad(v) + u*grad(u)) + dot(grad(u), grad(v)) - exp(-u)\"],\n"             \
   "          sources: [{at: [" at "], u: 0.2}]}\ninitial: {u: 0, v: 0}\n"
 #define BOUNDARIES                                                                                           \
@@ -22,8 +23,8 @@ typedef struct {
   transport *t;
 } setting;
 
-static setting begin(MPI_Comm comm, const sample *s, transport_choices choices) {
-  setting x = {.r = law_begin(sample_mesh(comm, s), sample_dim(s) == 2 ? plane : space)};
+static setting begin(MPI_Comm comm, const sample *s, double place, transport_choices choices) {
+  setting x = {.r = law_begin(law_two_materials(comm, s, place), sample_dim(s) == 2 ? plane : space)};
   assert_ok(transport_create(x.r.mesh, x.r.problem, &choices, &x.t));
   const pcsim_mesh_view *v = x.t->view;
   for (int64_t c = 0; c < x.t->n; c++)
@@ -97,7 +98,8 @@ static void tangents(void **state) {
   (void)state;
   for (int k = 0; k < NUM_SAMPLES; k++)
     for (int blend = 0; blend < 2; blend++) {
-      setting x = begin(MPI_COMM_WORLD, &samples[k], (transport_choices){blend ? 0.4 : 1, blend ? 0 : 1});
+      setting x =
+          begin(MPI_COMM_WORLD, &samples[k], 0.6, (transport_choices){blend ? 0.4 : 1, blend ? 0 : 1});
       transport *t = x.t;
       double *v = numbers(t), *y = numbers(t), *expected = numbers(t);
       fill_direction(t, v);
@@ -141,11 +143,12 @@ static void multiply(const transport *t, const double *v, double *y) {
   for (int64_t c = 0; c < t->n; c++) add_product(t, c, c, 1, t->block_source + c * size, v, y);
 }
 
-/* With linear face values and no upwinding the compact Jacobian is exact for gradients that are held. */
+/* With linear face values, one material and no upwinding the compact Jacobian is exact for gradients that are
+ * held. */
 static void compact_jacobian(void **state) {
   (void)state;
   for (int k = 0; k < NUM_SAMPLES; k++) {
-    setting x = begin(MPI_COMM_WORLD, &samples[k], (transport_choices){1, 0});
+    setting x = begin(MPI_COMM_WORLD, &samples[k], -10, (transport_choices){1, 0});
     transport *t = x.t;
     double *v = numbers(t), *y = numbers(t), *expected = numbers(t);
     fill_direction(t, v);
@@ -171,7 +174,8 @@ static void same_on_ranks(void **state) {
     int64_t size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int alone = 0; alone < 2; alone++) {
-      setting x = begin(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &samples[k], (transport_choices){0.4, 1});
+      setting x =
+          begin(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &samples[k], 0.6, (transport_choices){0.4, 1});
       transport *t = x.t;
       double *r = numbers(t);
       assert_ok(residual(t, r));

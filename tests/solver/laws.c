@@ -170,6 +170,49 @@ static void fluxes_given(void **state) {
                    poisson_3d, 3);
 }
 
+/* --------------------------------------------------------------- interfaces */
+
+/* k u_x and u agree at x = 1/2: u = 1 + w/k. */
+static const char *const jump_text =
+    "physics: {unknowns: [u], coefficients: {k: {left: 1000, right: 1}},\n"
+    "          equations: [\"-div(k*grad(u)) - 2*pi^2*sin(pi*(x - P))*cos(pi*y)\"]}\n"
+    "boundaries: {\"*\": {u: \"1 + sin(pi*(x - P))*cos(pi*y)/where(x < P, 1000, 1)\"}}\n";
+static double jump_place = 0.5;
+static void jump_exact(const double *x, double *value) {
+  value[0] = 1 + sin(PI * (x[0] - jump_place)) * cos(PI * x[1]) / (x[0] < jump_place ? 1000 : 1);
+}
+
+static void check_jump(lattice_kind kind, int blocks, int num, double place, double wanted) {
+  sample s = {kind, blocks, blocks, blocks, 0, &unit_box};
+  char text[1024];
+  double first = 0, order = 0;
+  snprintf(text, sizeof text, "parameters: {P: %.17g}\n%s", place, jump_text);
+  jump_place = place;
+  for (int k = 0; k < num; k++, s.nx *= 2, s.ny *= 2, s.nz *= 2) {
+    law_run r = law_begin(law_two_materials(MPI_COMM_WORLD, &s, place), text);
+    pcsim_solve_result result;
+    law_solve(&r, &result);
+    const double error = law_error(&r, jump_exact);
+    if (k == 0) first = error;
+    order = k ? log2(first / error) / k : 0;
+    assert_true(result.steps <= 2);
+    law_end(&r);
+  }
+  if (!(order >= wanted)) print_error("%s, interface at %g: order %.2f\n", kind_names[kind], place, order);
+  assert_true(order >= wanted);
+}
+
+/* A jump of 1000 along faces, and one that the cells only follow in steps. */
+static void interfaces(void **state) {
+  (void)state;
+  for (int kind = LATTICE_QUAD; kind <= LATTICE_MIXED_2D; kind++) {
+    check_jump(kind, 12, 3, 0.5, 1.9);
+    check_jump(kind, 12, 4, 0.47, 0.9);
+  }
+  for (int kind = LATTICE_HEXA; kind <= LATTICE_PRISM; kind++)
+    check_jump(kind, 8, 2, 0.5, kind == LATTICE_TETRA ? 1.65 : 1.8);
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(poisson),
                                      cmocka_unit_test(helmholtz),
@@ -179,7 +222,8 @@ static int run(void) {
                                      cmocka_unit_test(burgers),
                                      cmocka_unit_test(elasticity),
                                      cmocka_unit_test(shallow_water),
-                                     cmocka_unit_test(fluxes_given)};
+                                     cmocka_unit_test(fluxes_given),
+                                     cmocka_unit_test(interfaces)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 
