@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The public solver of typed laws: march, fields. */
+/* The public solver of typed laws: march or time steps, fields. */
 #include "march.h"
+#include "timestep.h"
 #include "transport_linear.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@ struct pcsim_transport_solver {
   transport_linear *linear;
   transport_context context;
   discrete_system system;
-  march *march;
+  march *march;       /* of a steady run, else NULL */
+  timestep *timestep; /* of a run through time, else NULL */
   /* fields handed out */
   double **value, **gradient, **face, **face_flux;
 };
@@ -27,6 +29,31 @@ pcsim_transport_options pcsim_transport_options_default(void) {
                                    .petsc = ""};
 }
 
+static pcsim_status create_march(pcsim_transport_solver *s, const pcsim_transport_options *o) {
+  const march_options steady = {.tolerance = o->tolerance,
+                                .steps_max = o->steps_max,
+                                .cfl = o->cfl,
+                                .linear_tolerance = o->linear_tolerance,
+                                .finish = true};
+  return march_create(&s->system, &steady, &s->march);
+}
+
+static pcsim_status create_timestep(pcsim_transport_solver *s, const pcsim_transport_options *o) {
+  PCSIM_CHECK(s->t->problem->has_any_time, PCSIM_ERR_CASE,
+              "no equation has a time derivative: nothing goes through time");
+  const timestep_options unsteady = {.scheme = o->time.scheme,
+                                     .start = o->time.start,
+                                     .end = o->time.end,
+                                     .tolerance = o->time.tolerance,
+                                     .step = o->time.step,
+                                     .first = o->time.first,
+                                     .least = o->time.least,
+                                     .steps_max = o->time.steps,
+                                     .num_stops = o->num_stops,
+                                     .stops = o->stops};
+  return timestep_create(&s->system, &unsteady, &s->timestep);
+}
+
 pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
                                            const pcsim_transport_options *options,
                                            pcsim_transport_solver **out) {
@@ -39,18 +66,13 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
   const pcsim_transport_view *view = pcsim_transport_problem_get(problem);
   transport_choices choices = {.central = options->central, .kappa = options->kappa};
   if (isnan(choices.central)) choices.central = transport_diffuses(view) ? 1 : 0;
-  const march_options steady = {.tolerance = options->tolerance,
-                                .steps_max = options->steps_max,
-                                .cfl = options->cfl,
-                                .linear_tolerance = options->linear_tolerance,
-                                .finish = true};
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(transport_create(mesh, problem, &choices, &s->t), status, fail);
   PCSIM_GOTO(transport_linear_create(s->t, options, &s->linear), status, fail);
   s->context.t = s->t;
   s->context.linear = s->linear;
   transport_system(&s->context, &s->system);
-  PCSIM_GOTO(march_create(&s->system, &steady, &s->march), status, fail);
+  PCSIM_GOTO(options->time.given ? create_timestep(s, options) : create_march(s, options), status, fail);
   *out = s;
   return PCSIM_OK;
 fail:
@@ -69,6 +91,7 @@ void pcsim_transport_solver_destroy(pcsim_transport_solver **out) {
   free_fields(s, &s->value), free_fields(s, &s->gradient), free_fields(s, &s->face);
   free_fields(s, &s->face_flux);
   march_destroy(&s->march);
+  timestep_destroy(&s->timestep);
   transport_linear_destroy(&s->linear);
   transport_destroy(&s->t);
   pcsim_free(out);
@@ -76,6 +99,7 @@ void pcsim_transport_solver_destroy(pcsim_transport_solver **out) {
 
 pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *s, pcsim_solve_observer observer,
                                         void *context, pcsim_solve_result *result) {
+  if (s->timestep) return timestep_run(s->timestep, observer, context, result);
   return march_run(s->march, observer, context, result);
 }
 

@@ -102,6 +102,7 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double
 
 /** Choices of the solver of typed laws; defaults from pcsim_transport_options_default. */
 typedef struct {
+  pcsim_time time;  /**< with `given` a run goes through time; the next three are of the steady march */
   double tolerance; /**< relative residual to stop at */
   int64_t steps_max;
   double cfl;     /**< first pseudo-time step in units of a cell's own time; 1e12: Newton's method at once */
@@ -111,6 +112,8 @@ typedef struct {
   double linear_tolerance; /**< of the inner Krylov solve */
   char linear[16];         /**< auto | direct | petsc */
   char petsc[512];         /**< extra PETSc options, "" none */
+  int64_t num_stops;
+  const double *stops; /**< [num_stops] ascending times that a step must end at; borrowed by the solver */
 } pcsim_transport_options;
 pcsim_transport_options pcsim_transport_options_default(void);
 
@@ -121,7 +124,7 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
                                            const pcsim_transport_options *options,
                                            pcsim_transport_solver **solver) PCSIM_NODISCARD;
 void pcsim_transport_solver_destroy(pcsim_transport_solver **solver);
-/** March to the steady state. Not converging is a result, not an error. */
+/** March to the steady state, or through time to its end. Not getting there is a result, not an error. */
 pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *solver, pcsim_solve_observer observer,
                                         void *context, pcsim_solve_result *result) PCSIM_NODISCARD;
 /** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
