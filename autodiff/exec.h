@@ -141,7 +141,7 @@ struct pcsim_executor {
   const exec_device *device;
   void *device_data;
   int threads;
-  bool single;
+  bool single, interpreted;
   int64_t *points;       /**< [spaces], -1: not given */
   const double **inputs; /**< [names] */
   double **outputs;      /**< [outputs] */

@@ -57,6 +57,7 @@ static pcsim_status create(const pcsim_program *program, const pcsim_executor_op
                            pcsim_executor *x) {
   x->threads = options->threads > 0 ? options->threads : 1;
   x->single = options->single;
+  x->interpreted = options->interpreted;
   PCSIM_TRY(find_device(options->device, &x->device));
   PCSIM_TRY(choose_kernels(x, options->instructions));
   PCSIM_TRY(plan_create(program, options->tile, x->kernels, &x->plan));

@@ -3,7 +3,7 @@
  *
  *  Tiles are dealt out in chunks that depend on the number of points only. Sums over points are kept by
  *  chunk and added up in pairs, so that the result does not depend on who ran which chunk. */
-#include "exec.h"
+#include "exec_code.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -26,6 +26,7 @@ typedef struct {
   const void **in;
   void **out;
   const double **bias;
+  char *spill; /**< of machine code */
   char *block; /**< of a Jacobian */
   size_t block_room;
 } desk;
@@ -36,6 +37,7 @@ typedef struct {
   char *packed;
   size_t *pack_place; /**< bytes into `packed` */
   char *splats;
+  exec_code code;
   double *partial; /**< [MAX_CHUNKS][accumulators] */
   fault faults[MAX_CHUNKS];
   /* The pass that runs. */
@@ -85,6 +87,7 @@ static pcsim_status create_desks(pcsim_executor *x, cpu *c) {
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->in, &d->in));
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->out, &d->out));
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->bias, &d->bias));
+    PCSIM_TRY(pcsim_alloc((size_t)c->code.spills, CODE_VECTOR_BYTES, &d->spill));
   }
   return PCSIM_OK;
 }
@@ -113,6 +116,7 @@ static pcsim_status cpu_create(pcsim_executor *x) {
   PCSIM_TRY(pcsim_alloc(1, sizeof *c, &c));
   x->device_data = c;
   c->x = x;
+  if (!x->interpreted) PCSIM_TRY(exec_code_create(&x->plan, x->kernels, &c->code));
   PCSIM_TRY(create_desks(x, c));
   return create_shared(x, c);
 }
@@ -127,12 +131,14 @@ static void cpu_destroy(pcsim_executor *x) {
     pcsim_free(&c->desks[i].in);
     pcsim_free(&c->desks[i].out);
     pcsim_free(&c->desks[i].bias);
+    pcsim_free(&c->desks[i].spill);
     pcsim_free(&c->desks[i].block);
   }
   pcsim_free(&c->desks);
   pcsim_free(&c->packed);
   pcsim_free(&c->pack_place);
   pcsim_free(&c->splats);
+  exec_code_destroy(&c->code);
   pcsim_free(&c->partial);
   pcsim_free(&c->columns);
   pcsim_free(&x->device_data);
@@ -388,12 +394,23 @@ static pass begin_pass(const cpu *c, desk *d, int tile) {
   return (pass){.c = c, .x = c->x, .d = d, .tile = tile, .row_bytes = (size_t)tile * real_size(c->x)};
 }
 
-/** All instructions for points first .. end - 1, a tile at most. */
+/** All instructions for points first .. end - 1, a tile at most. What is made by machine code is not checked,
+ * so checks take the kernels. */
 static void run_tile(pass *t, int64_t first, int64_t end) {
   const stage *s = t->c->s;
+  const exec_code *code = &t->c->code;
+  const bool fast = code->num_units && !t->fault && t->tile == t->x->plan.tile;
   t->first = first;
   t->n = end - first < t->tile ? (int)(end - first) : t->tile;
-  for (int j = 0; j < s->count; j++) run_step(t, &t->x->plan.instructions[s->first + j]);
+  for (int j = s->first; j < s->first + s->count; j++) {
+    const int unit = fast ? code->unit_of[j] : -1;
+    if (unit < 0) {
+      run_step(t, &t->x->plan.instructions[j]);
+      continue;
+    }
+    exec_code_run(code, unit, t->d->tile, (int64_t)t->row_bytes, t->d->spill);
+    j += code->units[unit].count - 1;
+  }
 }
 
 static void run_chunk(cpu *c, int chunk, desk *d) {
@@ -429,6 +446,7 @@ static void prepare_stage(cpu *c, const stage *s) {
   }
   for (int i = s->first_splat; i < s->first_splat + s->num_splats; i++)
     x->kernels->fill(x->kernels->lanes, x->uniform[p->splats[i]][0], c->splats + (size_t)i * SPLAT_BYTES);
+  exec_code_prepare(&c->code, (int)(s - p->stages), x->kernels, x->uniform);
 }
 
 /** Chunks in pairs, pairs of pairs, ...; the result stands in the first. */

@@ -4,6 +4,7 @@
  *  The values of a pass are put into phases: elementwise values with the same rows that follow each other
  *  share one, everything else opens a new one. Dense products of one weight in the same phase become one
  *  product with more columns (the channels of a jet), elementwise values one strip-wise group. */
+#include "exec_code.h"
 #include "exec_plan.h"
 
 #include <stdlib.h>
@@ -54,6 +55,7 @@ typedef struct {
   int num_expansions;
   tile_buffer *strips; /**< strips of the group being made; one row each, steps are micro steps */
   int num_strips;
+  bool deferred; /**< stores wait for the end of a run */
 } builder;
 
 /** Grow an array so that it holds one more; capacities are powers of two. */
@@ -141,6 +143,7 @@ static pcsim_status define(builder *b, pcsim_value v, int *out) {
 static pcsim_status store_value(builder *b, pcsim_value v) {
   const plan *p = b->p;
   const pcsim_program *g = b->g;
+  if (b->deferred) return PCSIM_OK;
   for (int i = -1; i < g->num_outputs; i++) {
     const pcsim_value out = i < 0 ? v : g->outputs[i].value;
     if (i < 0 ? p->stored[v] < 0 : p->root[out] != v) continue;
@@ -621,8 +624,45 @@ static void resolve_all(builder *b) {
   }
 }
 
+/** End of the groups from item i on that one body of machine code can make; i: there are none. */
+static int run_end(const builder *b, int i) {
+  for (;;) {
+    if (i == b->num_items) return i;
+    const int end = group_end(b, i);
+    for (int j = i; j < end; j++)
+      if (b->items[j].kind < INT32_MIN / 2 || !exec_code_takes(b->g, b->items[j].node)) return i;
+    i = end;
+  }
+}
+
+/** What a run reads is brought before it, what it gives is stored behind it. */
+static pcsim_status begin_run(builder *b, int first, int end) {
+  for (int i = first; i < end; i++) {
+    const node *n = &b->g->nodes[b->items[i].node];
+    for (int j = 0; j < n->num_inputs; j++)
+      if (n->kind == NODE_CONCAT || b->g->nodes[n->inputs[j]].space != PCSIM_NO_SPACE)
+        PCSIM_TRY(bring(b, n->inputs[j]));
+  }
+  b->deferred = true;
+  return PCSIM_OK;
+}
+
+static pcsim_status end_run(builder *b, int first, int end) {
+  b->deferred = false;
+  for (int i = first; i < end; i++)
+    if (b->outside[b->items[i].node]) PCSIM_TRY(store_value(b, b->items[i].node));
+  return PCSIM_OK;
+}
+
 static pcsim_status emit_items(builder *b) {
+  int run = 0, until = 0;
   for (int i = 0; i < b->num_items;) {
+    if (i >= until) {
+      if (until > run) PCSIM_TRY(end_run(b, run, until));
+      run = i;
+      until = run_end(b, i);
+      if (until > run) PCSIM_TRY(begin_run(b, run, until));
+    }
     const int end = group_end(b, i), kind = b->items[i].kind;
     if (kind < INT32_MIN / 2) PCSIM_TRY(emit_reduction(b, b->items + i, end - i));
     else if (kind > 0) PCSIM_TRY(emit_elementwise(b, b->items + i, end - i));
@@ -631,7 +671,7 @@ static pcsim_status emit_items(builder *b) {
     else PCSIM_TRY(emit_other(b, b->items[i].node));
     i = end;
   }
-  return PCSIM_OK;
+  return until > run ? end_run(b, run, until) : PCSIM_OK;
 }
 
 /** Inputs that are outputs, perhaps cut: carried over in the first pass of their space. */

@@ -276,6 +276,7 @@ typedef struct {
   int tile;                 /**< points a tile, 0: chosen */
   const char *device;       /**< "cpu" (NULL) */
   const char *instructions; /**< "portable", "avx2", "avx512"; NULL: the best that the processor has */
+  bool interpreted;         /**< elementwise steps one by one, without machine code made for the program */
 } pcsim_executor_options;
 typedef struct pcsim_executor pcsim_executor;
 /** Plan a program: stages, tiles, memory. The program is copied. Caller destroys. */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file exec_code.h  Private: elementwise steps as machine code.
+ *
+ *  A run of elementwise instructions and copies becomes one loop over the vectors of a tile whose body
+ * computes all their rows: values stay in registers, copies and repeated rows cost nothing, and what nobody
+ * reads later is not written. The operations are those of the kernels, rounding for rounding, so that the
+ * result has the same bits. Code is made for x86-64 with AVX2; elsewhere, or where the system gives no memory
+ * to run code in, there is none and the kernels do the work. */
+#ifndef PCSIM_AUTODIFF_EXEC_CODE_H
+#define PCSIM_AUTODIFF_EXEC_CODE_H
+
+#include "exec.h"
+
+/* ------------------------------------------------------- straight-line programs */
+
+/** One machine instruction or two. Results of comparisons are masks. */
+typedef enum {
+  CODE_ADD,
+  CODE_SUB,
+  CODE_MUL,
+  CODE_DIV,
+  CODE_LESS_OF, /**< the first where it is less than the second, else the second */
+  CODE_MORE_OF,
+  CODE_SQRT,
+  CODE_FLOOR,
+  CODE_AND,     /**< bits */
+  CODE_AND_NOT, /**< bits of the second that the first has not */
+  CODE_OR,
+  CODE_XOR,
+  CODE_LT,
+  CODE_LE,
+  CODE_EQ,
+  CODE_NOT_EQ,
+  CODE_NAN,   /**< one of two is nan */
+  CODE_BLEND, /**< the second where the mask, the first, is set; else the third */
+  CODE_FMA,   /**< a b + c */
+  CODE_FMS,   /**< a b - c */
+  CODE_FNMA,  /**< c - a b */
+  CODE_STORE  /**< the first into row `row` of the tile */
+} code_op;
+
+/** Where a value is in memory. */
+typedef enum {
+  CODE_NOWHERE,
+  CODE_ROW,      /**< row of the tile, from the row at which the code is started */
+  CODE_FIXED,    /**< row of the tile, from its first */
+  CODE_CONSTANT, /**< slot of the constants */
+  CODE_SPILL     /**< slot of the spilled values */
+} code_base;
+typedef struct {
+  code_base base;
+  int index;
+} code_home;
+
+enum { CODE_INPUTS = 3, CODE_VECTOR_BYTES = 32, CODE_SLOT_BYTES = 64 };
+typedef struct {
+  code_op op;
+  int out, in[CODE_INPUTS]; /**< values, -1: none */
+  int row;
+} code_step;
+
+/** Values are numbered; those that no step makes have a home. */
+typedef struct {
+  code_home *homes;
+  int num_values;
+  code_step *steps;
+  int num_steps;
+} code_trace;
+
+/** Bytes as they grow. */
+typedef struct {
+  unsigned char *bytes;
+  size_t size, room;
+  pcsim_status status; /**< the first failure; later bytes are dropped */
+} code_bytes;
+
+/** Arguments: the row at which homes ROW begin, the tile, constants, memory for spilled values. */
+typedef void code_function(char *row, char *tile, const char *constants, char *spill);
+
+/** Machine code of `trace` for rows of row_bytes bytes (a multiple of CODE_VECTOR_BYTES), appended to `out`;
+ *  `spills` gets the slots of spilled values, CODE_VECTOR_BYTES each. */
+pcsim_status code_emit(const code_trace *trace, bool single, int64_t row_bytes, code_bytes *out,
+                       int *spills) PCSIM_NODISCARD;
+
+/* ------------------------------------------------------------------ of a plan */
+
+/** A number of a value on no space that the code of a stage reads. */
+typedef struct {
+  pcsim_value node;
+  int row;
+} code_constant;
+
+/** Instructions first .. first + count - 1 of the plan as one function, called at rows 0 .. calls - 1. */
+typedef struct {
+  int first, count, calls;
+  size_t offset; /**< into the code */
+} code_unit;
+
+typedef struct {
+  code_unit *units; /**< ascending */
+  int num_units;
+  int *unit_of; /**< [instructions of the plan]: unit that begins here, -1 */
+  code_constant *constants;
+  int num_constants;
+  int *first_constant; /**< [stages + 1] */
+  char *slots;         /**< [constants] of CODE_SLOT_BYTES */
+  void *memory;        /**< what runs */
+  size_t memory_bytes;
+  int spills;
+} exec_code;
+
+/** Code of a plan for the kernels that go with it; none (num_units 0) where it cannot be had. */
+pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, exec_code *code) PCSIM_NODISCARD;
+void exec_code_destroy(exec_code *code);
+/** The numbers that stage `number` reads, from values [nodes] on no space. */
+void exec_code_prepare(exec_code *code, int number, const exec_kernels *kernels, double *const *uniform);
+/** Unit `unit` on a tile with rows of row_bytes bytes, those it was made for; spill
+ * [spills][CODE_VECTOR_BYTES]. */
+void exec_code_run(const exec_code *code, int unit, char *tile, int64_t row_bytes, char *spill);
+/** May this value be made in a body with others? The planner keeps such together. */
+bool exec_code_takes(const pcsim_program *program, pcsim_value v);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Machine code of elementwise steps against the kernels, one by one: the same bits, whatever the operators,
+ * the number of values that live at a time, the rows, and what is not finite. */
+#include "interpret.h"
+
+enum { ROWS = 12, POINTS = 203, PROGRAMS = 120, VALUES = 400, OUTPUTS = 12 };
+
+static uint64_t state_ = 11;
+static int pick(int n) {
+  state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+  return (int)((state_ >> 33) % (uint64_t)n);
+}
+static double number(void) {
+  static const double special[] = {0, -0.0, 1, NAN, INFINITY, -INFINITY};
+  return pick(40) ? pick(2001) / 1000.0 - 1 : special[pick(6)];
+}
+
+typedef struct {
+  pcsim_program *p;
+  pcsim_value values[VALUES];
+  int count;
+} builder;
+
+/** A value, a late one more often, that may meet one of `rows` rows (0: any). */
+static pcsim_value any(const builder *b, int rows) {
+  for (;;) {
+    const int reach = pick(3) ? 12 : b->count, i = b->count - 1 - pick(reach < b->count ? reach : b->count);
+    const int have = b->p->nodes[b->values[i]].rows;
+    if (!rows || have == rows || have == 1 || rows == 1) return b->values[i];
+  }
+}
+
+static int larger(const builder *b, pcsim_value a, int rows) {
+  const int have = b->p->nodes[a].rows;
+  return have > rows ? have : rows;
+}
+
+/** An operator on values that exist; functions too, which machine code leaves to the kernels. */
+static pcsim_value operate(const builder *b) {
+  static const pcsim_op unary[] = {PCSIM_OP_NEG, PCSIM_OP_ABS,  PCSIM_OP_SQRT, PCSIM_OP_FLOOR,
+                                   PCSIM_OP_NOT, PCSIM_OP_SIGN, PCSIM_OP_TANH},
+                        binary[] = {PCSIM_OP_ADD, PCSIM_OP_SUB, PCSIM_OP_MUL, PCSIM_OP_DIV, PCSIM_OP_MIN,
+                                    PCSIM_OP_MAX, PCSIM_OP_LT,  PCSIM_OP_LE,  PCSIM_OP_EQ,  PCSIM_OP_AND,
+                                    PCSIM_OP_OR,  PCSIM_OP_MUL, PCSIM_OP_ADD, PCSIM_OP_SUB, PCSIM_OP_MUL};
+  const pcsim_value a = any(b, 0), c = any(b, b->p->nodes[a].rows);
+  const int kind = pick(10);
+  if (kind == 0) return pcsim_build_unary(b->p, unary[pick(7)], a);
+  if (kind > 1) return pcsim_build_binary(b->p, binary[pick(15)], a, c);
+  const pcsim_value d = any(b, larger(b, c, b->p->nodes[a].rows));
+  return pcsim_build_op(b->p, PCSIM_OP_WHERE, (pcsim_value[]){a, c, d}, 3);
+}
+
+/** Rows put together and taken apart. */
+static pcsim_value rearrange(const builder *b) {
+  const pcsim_value a = any(b, 0), c = any(b, 0);
+  const int rows = b->p->nodes[a].rows;
+  if (pick(2)) return pcsim_build_slice(b->p, a, pick(rows), 1);
+  if (rows + b->p->nodes[c].rows > ROWS) return a;
+  return pcsim_build_concat(b->p, (pcsim_value[]){a, c}, 2);
+}
+
+static pcsim_program *random_program(void) {
+  static const int rows[] = {1, 3, 2, ROWS, 1};
+  static char names[8 + OUTPUTS][8];
+  builder b = {.count = 0};
+  double column[3] = {0.5, -2, 3};
+  assert_ok(pcsim_program_create(&b.p));
+  const pcsim_space space = pcsim_build_space(b.p, "points");
+  for (int i = 0; i < 5; i++) {
+    snprintf(names[i], sizeof names[i], "in%d", i);
+    b.values[b.count++] = pcsim_build_input(b.p, names[i], space, rows[i]);
+  }
+  b.values[b.count++] = pcsim_build_constant(b.p, 0.75);
+  b.values[b.count++] = pcsim_build_constants(b.p, 3, column);
+  const int total = 20 + pick(VALUES - 20);
+  while (b.count < total) {
+    const pcsim_value v = pick(8) ? operate(&b) : rearrange(&b);
+    assert_ok(pcsim_program_status(b.p));
+    b.values[b.count++] = v;
+  }
+  for (int i = 0; i < OUTPUTS; i++) {
+    snprintf(names[8 + i], sizeof names[8 + i], "out%d", i);
+    pcsim_value v = b.values[i < 6 ? b.count - 1 - i : pick(b.count)];
+    if (b.p->nodes[v].space == PCSIM_NO_SPACE) v = pcsim_build_binary(b.p, PCSIM_OP_ADD, v, b.values[0]);
+    pcsim_build_output(b.p, names[8 + i], v);
+  }
+  assert_ok(pcsim_program_status(b.p));
+  return b.p;
+}
+
+static double out_[2][OUTPUTS][ROWS * POINTS];
+
+static void run(const pcsim_program *p, const pcsim_executor_options *options, const double *data,
+                int which) {
+  pcsim_executor *x = NULL;
+  assert_ok(pcsim_executor_create(p, options, &x));
+  assert_ok(pcsim_executor_points(x, "points", POINTS));
+  for (int i = 0; i < p->num_names; i++) assert_ok(pcsim_executor_bind(x, p->names[i], data + 7 * i));
+  for (int i = 0; i < OUTPUTS; i++)
+    assert_ok(pcsim_executor_bind_output(x, p->outputs[i].name, out_[which][i]));
+  assert_ok(pcsim_executor_run(x, false));
+  pcsim_executor_destroy(&x);
+}
+
+static void compare(const pcsim_program *p, int number_of, const pcsim_executor_options *o) {
+  for (int i = 0; i < OUTPUTS; i++)
+    for (int j = 0; j < POINTS * p->nodes[p->outputs[i].value].rows; j++) {
+      const double a = out_[0][i][j], b = out_[1][i][j];
+      if (memcmp(&a, &b, sizeof a) && !(isnan(a) && isnan(b)))
+        fail_msg("program %d, tile %d%s, output %d, number %d: %.17g, by kernels %.17g", number_of, o->tile,
+                 o->single ? " single" : "", i, j, b, a);
+    }
+}
+
+static void test_same_bits(void **unused) {
+  static double data[ROWS * POINTS + 64];
+  (void)unused;
+  for (int i = 0; i < PROGRAMS; i++) {
+    pcsim_program *p = random_program();
+    for (size_t j = 0; j < sizeof data / sizeof *data; j++) data[j] = number();
+    for (int k = 0; k < 4; k++) {
+      pcsim_executor_options o = {.single = k % 2, .tile = k < 2 ? 0 : 40, .interpreted = true};
+      run(p, &o, data, 0);
+      o.interpreted = false;
+      run(p, &o, data, 1);
+      compare(p, i, &o);
+    }
+    pcsim_program_destroy(&p);
+  }
+}
+
+static int run_all(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(int argc, char **argv) { return pcsim_test_main(run_all, &argc, &argv); }
