@@ -17,7 +17,16 @@ static int32_t local_cell(const pcsim_mesh_part *part, int64_t global) {
     if (part->ghost_global[middle] < global) low = middle + 1;
     else high = middle;
   }
+  while (part->ghost_shift[low] != PCSIM_SHIFT_NONE) low++; /* images of the same cell */
   return (int32_t)(part->num_cells + low);
+}
+
+/* Local cell across side h, or -1 - patch. */
+static inline int32_t across(const pcsim_mesh *mesh, int64_t h) {
+  const pcsim_mesh_part *part = &mesh->part;
+  const int32_t link = part->link[h], ghost = -1 - link - mesh->names.num_patches;
+  if (link >= 0) return local_cell(part, link);
+  return ghost < 0 ? link : (int32_t)part->num_cells + ghost;
 }
 
 /* A face belongs to the walk over cell c when c is the lower local number of its two sides. */
@@ -31,8 +40,9 @@ static void count_faces(pcsim_mesh *mesh, int64_t *interior, int64_t *face_nodes
   for (int32_t c = 0; c < part->num_cells; c++) {
     const pcsim_cell_shape *shape = &pcsim_cell_shapes[part->cell_type[c]];
     for (int f = 0; f < shape->num_faces; f++, h++) {
-      if (part->link[h] < 0) mesh->patch_start[-1 - part->link[h] + 1]++;
-      else if (face_here(c, local_cell(part, part->link[h]))) ++*interior;
+      const int32_t other = across(mesh, h);
+      if (other < 0) mesh->patch_start[-1 - other + 1]++;
+      else if (face_here(c, other)) ++*interior;
       else continue;
       *face_nodes += shape->face_size[f];
     }
@@ -60,11 +70,10 @@ typedef struct {
   uint8_t face;
 } interior_side;
 
-static int gather_sides(const pcsim_mesh_part *part, int32_t c, int64_t h, interior_side sides[6]) {
+static int gather_sides(const pcsim_mesh *mesh, int32_t c, int64_t h, interior_side sides[6]) {
   int count = 0;
-  for (int f = 0; f < pcsim_cell_shapes[part->cell_type[c]].num_faces; f++) {
-    if (part->link[h + f] < 0) continue;
-    int32_t other = local_cell(part, part->link[h + f]);
+  for (int f = 0; f < pcsim_cell_shapes[mesh->part.cell_type[c]].num_faces; f++) {
+    int32_t other = across(mesh, h + f);
     if (!face_here(c, other)) continue;
     int i = count++;
     for (; i > 0 && sides[i - 1].other > other; i--) sides[i] = sides[i - 1];
@@ -77,6 +86,12 @@ static int64_t global_cell(const pcsim_mesh_part *part, int32_t cell) {
   return cell < part->num_cells ? part->first_cell + cell : part->ghost_global[cell - part->num_cells];
 }
 
+/* Whether the other side owns the face with cell c. A cell and its own image: the one further back. */
+static bool other_owns(const pcsim_mesh_part *part, int32_t c, int32_t other) {
+  const int64_t own = global_cell(part, c), beyond = global_cell(part, other);
+  return beyond < own || (beyond == own && part->ghost_shift[other - part->num_cells] < PCSIM_SHIFT_NONE);
+}
+
 /* Store one interior face seen from c; the owner's own order of nodes is taken, whichever side is local,
  * so that both ranks compute the same bits. */
 static pcsim_status store_interior(pcsim_mesh *mesh, int64_t face, int32_t c, interior_side side) {
@@ -84,7 +99,7 @@ static pcsim_status store_interior(pcsim_mesh *mesh, int64_t face, int32_t c, in
   int32_t owner = c, neighbour = side.other, nodes[4];
   int f = side.face;
   int n = pcsim_cell_face_nodes(part->cell_type[c], part->cell_node + mesh->cell_node_start[c], f, nodes);
-  if (global_cell(part, side.other) < global_cell(part, c)) {
+  if (other_owns(part, c, side.other)) {
     owner = side.other;
     neighbour = c;
     f = matching_face(mesh, owner, nodes, n);
@@ -104,7 +119,7 @@ static pcsim_status fill_interior(pcsim_mesh *mesh) {
   int64_t h = 0, face = 0;
   for (int32_t c = 0; c < part->num_cells; c++) {
     interior_side sides[6];
-    int count = gather_sides(part, c, h, sides);
+    int count = gather_sides(mesh, c, h, sides);
     for (int i = 0; i < count; i++) PCSIM_TRY(store_interior(mesh, face++, c, sides[i]));
     h += pcsim_cell_shapes[part->cell_type[c]].num_faces;
   }
@@ -123,7 +138,7 @@ static pcsim_status fill_boundary(pcsim_mesh *mesh, int64_t num_faces) {
   int64_t h = 0;
   for (int32_t c = 0; c < part->num_cells; c++)
     for (int f = 0; f < pcsim_cell_shapes[part->cell_type[c]].num_faces; f++, h++)
-      if (part->link[h] < 0) {
+      if (across(mesh, h) < 0) {
         int64_t face = place[-1 - part->link[h]]++;
         mesh->owner[face] = c;
         which[face - first] = (uint8_t)f;
@@ -282,6 +297,20 @@ done:
   return status;
 }
 
+/* The local cell that stands for all with a ghost's global number. */
+static pcsim_status find_same(pcsim_mesh *mesh) {
+  const pcsim_mesh_part *part = &mesh->part;
+  PCSIM_TRY(pcsim_alloc((size_t)part->num_ghosts, sizeof *mesh->ghost_same, &mesh->ghost_same));
+  for (int64_t g = 0; g < part->num_ghosts; g++) {
+    const int64_t own = part->ghost_global[g] - part->first_cell;
+    if (own >= 0 && own < part->num_cells) mesh->ghost_same[g] = (int32_t)own;
+    else if (g > 0 && part->ghost_global[g - 1] == part->ghost_global[g])
+      mesh->ghost_same[g] = mesh->ghost_same[g - 1];
+    else mesh->ghost_same[g] = (int32_t)(part->num_cells + g);
+  }
+  return PCSIM_OK;
+}
+
 /* Nodes and types of ghosts have served: keep what the view shows. */
 static pcsim_status trim_part(pcsim_mesh *mesh) {
   pcsim_mesh_part *part = &mesh->part;
@@ -309,5 +338,6 @@ pcsim_status pcsim_mesh_build(pcsim_mesh *mesh) {
   PCSIM_TRY(build_faces(mesh));
   PCSIM_TRY(build_geometry(mesh));
   PCSIM_TRY(pcsim_mesh_build_near(mesh));
+  PCSIM_TRY(find_same(mesh));
   return trim_part(mesh);
 }

@@ -17,6 +17,11 @@ static inline int64_t pcsim_side_facet(uint32_t side) { return side & ~PCSIM_SID
 /** Nodes of a side; returns how many. */
 int pcsim_side_nodes(const pcsim_raw_mesh *raw, uint32_t side, int32_t nodes[4]);
 
+/** "(0.5, 1)" */
+void pcsim_print_point(const pcsim_raw_mesh *raw, const double x[3], char *text, size_t size);
+/** "cell 17 (hexahedron at (0.5, 1, 2))" */
+void pcsim_print_cell(const pcsim_raw_mesh *raw, int64_t cell, char *text, size_t size);
+
 /** Kinds of faults of faces, in the order of reporting. */
 typedef enum {
   PCSIM_FAULT_CROWDED, /**< face of three or more cells: three sides of cells */

@@ -25,18 +25,17 @@ static void average(const pcsim_raw_mesh *raw, const int32_t *nodes, int n, doub
   }
 }
 
-static void print_point(const pcsim_raw_mesh *raw, const double x[3], char *text, size_t size) {
+void pcsim_print_point(const pcsim_raw_mesh *raw, const double x[3], char *text, size_t size) {
   if (raw->dim == 2) snprintf(text, size, "(%.6g, %.6g)", x[0], x[1]);
   else snprintf(text, size, "(%.6g, %.6g, %.6g)", x[0], x[1], x[2]);
 }
 
-/* "cell 17 (hexahedron at (0.5, 1, 2))" */
-static void print_cell(const pcsim_raw_mesh *raw, int64_t cell, char *text, size_t size) {
+void pcsim_print_cell(const pcsim_raw_mesh *raw, int64_t cell, char *text, size_t size) {
   double centre[3];
   char point[100];
   int n = (int)(raw->cell_start[cell + 1] - raw->cell_start[cell]);
   average(raw, raw->cell_nodes + raw->cell_start[cell], n, centre);
-  print_point(raw, centre, point, sizeof point);
+  pcsim_print_point(raw, centre, point, sizeof point);
   snprintf(text, size, "cell %lld (%s at %s)", (long long)cell + 1, pcsim_cell_name(raw->cell_type[cell]),
            point);
 }
@@ -44,7 +43,7 @@ static void print_cell(const pcsim_raw_mesh *raw, int64_t cell, char *text, size
 /* The cell of a side, or a facet with its patch: "facet 3 of 'wall' (segment at (0, 1))" */
 static void print_side(const pcsim_raw_mesh *raw, uint32_t side, char *text, size_t size) {
   if (!pcsim_side_is_facet(side)) {
-    print_cell(raw, pcsim_side_cell(side), text, size);
+    pcsim_print_cell(raw, pcsim_side_cell(side), text, size);
     return;
   }
   int64_t facet = pcsim_side_facet(side);
@@ -52,7 +51,7 @@ static void print_side(const pcsim_raw_mesh *raw, uint32_t side, char *text, siz
   double centre[3];
   char point[100];
   average(raw, nodes, pcsim_side_nodes(raw, side, nodes), centre);
-  print_point(raw, centre, point, sizeof point);
+  pcsim_print_point(raw, centre, point, sizeof point);
   snprintf(text, size, "facet %lld of '%s' (%s at %s)", (long long)facet + 1,
            raw->patches[raw->facet_patch[facet]], pcsim_cell_name(raw->facet_type[facet]), point);
 }
@@ -79,7 +78,7 @@ pcsim_status pcsim_faults_report(const pcsim_faults *faults, const pcsim_raw_mes
   for (int i = 0; i < 3; i++)
     if (i == 0 || side[i] != side[0]) print_side(raw, side[i], text[i], sizeof text[i]);
   average(raw, nodes, pcsim_side_nodes(raw, side[0], nodes), centre);
-  print_point(raw, centre, face, sizeof face);
+  pcsim_print_point(raw, centre, face, sizeof face);
   long long count = (long long)faults->count[kind];
   switch ((pcsim_fault)kind) {
   case PCSIM_FAULT_CROWDED:
@@ -138,7 +137,7 @@ static pcsim_status check_nodes(const pcsim_raw_mesh *raw, int64_t cell, const i
     for (int j = 0; j < i; j++)
       if (nodes[i] == nodes[j]) {
         char text[200];
-        print_cell(raw, cell, text, sizeof text);
+        pcsim_print_cell(raw, cell, text, sizeof text);
         PCSIM_FAIL(PCSIM_ERR_MESH, "%s is degenerate: it uses node %d twice", text, nodes[i] + 1);
       }
   return PCSIM_OK;
@@ -155,7 +154,7 @@ static bool is_pinched(const pcsim_raw_mesh *raw, int64_t cell, double length, d
     const int32_t a = nodes[shape->edge[e][0]], b = nodes[shape->edge[e][1]];
     const int32_t pair[2] = {a, b};
     if (cell_length(raw, pair, 2) > least * length) continue;
-    print_point(raw, raw->nodes + 3 * (int64_t)a, point, sizeof point);
+    pcsim_print_point(raw, raw->nodes + 3 * (int64_t)a, point, sizeof point);
     snprintf(text, size, "its nodes %d and %d lie at the same place %s", a + 1, b + 1, point);
     return true;
   }
@@ -165,7 +164,7 @@ static bool is_pinched(const pcsim_raw_mesh *raw, int64_t cell, double length, d
     int n = pcsim_cell_face_nodes(raw->cell_type[cell], nodes, f, face);
     pcsim_face_geometry(raw->nodes, face, n, area, centre);
     if (sqrt(area[0] * area[0] + area[1] * area[1] + area[2] * area[2]) > least * length * length) continue;
-    print_point(raw, centre, point, sizeof point);
+    pcsim_print_point(raw, centre, point, sizeof point);
     snprintf(text, size, "its face at %s has no area", point);
     return true;
   }
@@ -175,7 +174,7 @@ static bool is_pinched(const pcsim_raw_mesh *raw, int64_t cell, double length, d
 static pcsim_status report_pinched(const pcsim_raw_mesh *raw, int64_t count, int64_t first,
                                    const char *reason) {
   char text[200];
-  print_cell(raw, first, text, sizeof text);
+  pcsim_print_cell(raw, first, text, sizeof text);
   PCSIM_FAIL(PCSIM_ERR_MESH, "%s is degenerate: %s; %lld such cell%s of %lld", text, reason, (long long)count,
              plural(count), (long long)raw->num_cells);
 }
@@ -207,7 +206,7 @@ pcsim_status pcsim_mesh_check_cells(const pcsim_raw_mesh *raw, double *centre) {
   }
   if (bad == 0) return pinched ? report_pinched(raw, pinched, first_pinched, reason[0]) : PCSIM_OK;
   char text[200];
-  print_cell(raw, first, text, sizeof text);
+  pcsim_print_cell(raw, first, text, sizeof text);
   bool inverted = first_volume < -least * first_block;
   PCSIM_FAIL(PCSIM_ERR_MESH, "%s is %s: its %s is %.6g; %lld such cell%s of %lld", text,
              inverted ? "inverted (its nodes run the wrong way round)" : "degenerate",

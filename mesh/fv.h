@@ -5,6 +5,7 @@
  *    shape.c    tables of faces and edges of each cell type
  *    geometry.c volumes, centres, area vectors
  *    connect.c  which cells and facets share a face (raw numbering), with every check
+ *    periodic.c which faces and nodes of periodic boundaries are the same
  *    order.c    recursive coordinate bisection and reverse Cuthill-McKee: raw -> global numbering
  *    part.c     what each rank needs, sent to it
  *    build.c    on every rank: faces, geometry, near cells
@@ -55,6 +56,49 @@ typedef struct {
 pcsim_status pcsim_mesh_connect(const pcsim_raw_mesh *raw, pcsim_mesh_links *links) PCSIM_NODISCARD;
 void pcsim_mesh_links_free(pcsim_mesh_links *links);
 
+/* ----------------------------------------------------------------- periods */
+
+/** Shift of an image in base 3: digit k is 1 + how often period k is added, -1 to 1. */
+enum { PCSIM_MAX_PERIODS = 3, PCSIM_NUM_SHIFTS = 27, PCSIM_SHIFT_NONE = 13 };
+static inline uint8_t pcsim_shift_back(uint8_t shift) { return (uint8_t)(PCSIM_NUM_SHIFTS - 1 - shift); }
+
+/** A face of a cell on a periodic boundary and what is beyond it. */
+typedef struct {
+  uint32_t side; /**< 8 * cell + face of the cell */
+  int32_t cell;  /**< the cell beyond (raw) ... */
+  uint8_t shift; /**< ... once it is moved so */
+} pcsim_periodic_side;
+/** Another place of a node. */
+typedef struct {
+  int32_t node;  /**< raw node that lies on the first one ... */
+  uint8_t shift; /**< ... once it is moved so */
+} pcsim_periodic_image;
+/** What is the same across periods, in raw numbering. Lives on rank 0 while a mesh is made; all NULL and 0
+ *  without periodic boundaries. */
+typedef struct {
+  int num_periods;
+  double period[PCSIM_MAX_PERIODS][3];
+  double *pair; /**< [raw num_periodic][3] translation of each pair */
+  int64_t num_sides;
+  pcsim_periodic_side *side; /**< [num_sides] ascending by side */
+  int32_t *place;            /**< [raw nodes] index into node, -1 for a node on no periodic boundary */
+  int64_t num_nodes;
+  int32_t *node;               /**< [num_nodes] */
+  int64_t *start;              /**< [num_nodes + 1] images of each */
+  pcsim_periodic_image *image; /**< [start[num_nodes]] */
+} pcsim_mesh_periodic;
+/** Match the boundaries of each pair of `raw` (which `links` belong to), move the nodes of one onto those of
+ *  the other (they may be apart by a millionth of a face), and count their faces as interior. Errors:
+ * ERR_MESH (a face without partner; periods that are not independent), ERR_MEMORY. */
+pcsim_status pcsim_mesh_periodic_find(pcsim_raw_mesh *raw, pcsim_mesh_links *links,
+                                      pcsim_mesh_periodic *periodic) PCSIM_NODISCARD;
+void pcsim_mesh_periodic_free(pcsim_mesh_periodic *periodic);
+/** What is beyond a side on a periodic boundary. */
+const pcsim_periodic_side *pcsim_mesh_periodic_beyond(const pcsim_mesh_periodic *periodic, int64_t cell,
+                                                      int f);
+/** Vector of a shift. */
+void pcsim_shift_vector(int num_periods, const double (*period)[3], uint8_t shift, double vector[3]);
+
 /** Global numbering. */
 typedef struct {
   int32_t *raw_of_global; /**< [num_cells] */
@@ -72,15 +116,18 @@ void pcsim_mesh_order_free(pcsim_mesh_order *order);
 /** What one rank gets: owned cells, then ghosts in ascending global number. */
 typedef struct {
   int64_t num_cells, num_ghosts, first_cell;
-  int64_t num_nodes;     /**< of owned cells; they come first */
-  int64_t num_nodes_all; /**< of ghosts too */
+  int64_t num_nodes;       /**< of owned cells; they come first */
+  int64_t num_nodes_all;   /**< of ghosts too; last those of images that lie on no other node */
+  int64_t num_nodes_apart; /**< how many those are; rank 0 while it cuts */
   int64_t num_cell_nodes, num_links;
   uint8_t *cell_type;     /**< [num_cells + num_ghosts] */
   int32_t *cell_region;   /**< [num_cells + num_ghosts] */
   int64_t *cell_original; /**< [num_cells + num_ghosts] */
   int32_t *cell_node;     /**< [num_cell_nodes] local nodes of owned and ghost cells */
-  int32_t *link;          /**< [num_links] of owned cells: global cell, or -1 - patch */
+  int32_t *link;          /**< [num_links] of owned cells: global cell, or -1 - patch, or across a period
+                             -1 - (number of patches + ghost) */
   int64_t *ghost_global;  /**< [num_ghosts] */
+  uint8_t *ghost_shift;   /**< [num_ghosts] PCSIM_SHIFT_NONE but for images */
   double *node;           /**< [num_nodes_all][3] */
   int64_t *node_global;   /**< [num_nodes_all] */
   int32_t *node_patch;    /**< [num_nodes_all] patch at the node or PCSIM_NODE_* */
@@ -89,23 +136,40 @@ void pcsim_mesh_part_free(pcsim_mesh_part *part);
 
 /** Names that every rank holds. */
 typedef struct {
-  int num_patches, num_regions;
+  int num_patches, num_regions, num_periodic;
   char **patch, **region;
+  char **periodic;     /**< [num_periodic][2] */
   int64_t *patch_size; /**< [num_patches] global */
+  double *period;      /**< [num_periodic][3] translation of each pair */
 } pcsim_mesh_names;
 
-/** Per rank: cells that it needs as ghosts (global numbers, ascending). On rank 0. */
+/** Per rank: cells that it needs as ghosts, ascending by global number, then shift. On rank 0. */
 typedef struct {
   int64_t *start; /**< [ranks + 1] */
-  int32_t *cell;
+  int32_t *cell;  /**< global numbers */
+  uint8_t *shift;
 } pcsim_mesh_ghosts;
+/** Cells of other ranks that share a node with cells of a rank. */
 pcsim_status pcsim_mesh_ghosts_find(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
                                     pcsim_mesh_ghosts *ghosts) PCSIM_NODISCARD;
-/** Hand every rank its part. Collective; `links`, `order`, `ghosts` matter on rank 0. `patch_map` is the
- *  view's patch of each patch of the raw mesh. */
-pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_links *links,
-                                        const pcsim_mesh_order *order, const pcsim_mesh_ghosts *ghosts,
-                                        const int32_t *patch_map, pcsim_mesh_part *part) PCSIM_NODISCARD;
+/** Add the images that share a node with cells of a rank. */
+pcsim_status pcsim_mesh_ghosts_add_images(const pcsim_raw_mesh *raw, const pcsim_mesh_order *order, int ranks,
+                                          const pcsim_mesh_periodic *periodic,
+                                          pcsim_mesh_ghosts *ghosts) PCSIM_NODISCARD;
+void pcsim_mesh_ghosts_free(pcsim_mesh_ghosts *ghosts);
+
+/** What the parts are cut from; matters on rank 0. */
+typedef struct {
+  const pcsim_mesh_links *links;
+  const pcsim_mesh_periodic *periodic;
+  const pcsim_mesh_order *order;
+  const pcsim_mesh_ghosts *ghosts;
+  int num_patches;          /**< of the view */
+  const int32_t *patch_map; /**< the view's patch of each patch of the raw mesh */
+} pcsim_mesh_whole;
+/** Hand every rank its part. Collective. */
+pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_whole *whole,
+                                        pcsim_mesh_part *part) PCSIM_NODISCARD;
 
 /* -------------------------------------------------------------------- halo */
 
@@ -143,6 +207,7 @@ struct pcsim_mesh {
   int64_t raw_num_nodes;
   int64_t *rank_start;
   double *cell_centre, *cell_volume;
+  int32_t *ghost_same;
   int64_t *cell_node_start;
   int32_t *owner, *neighbour;
   double *face_centre, *face_area;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Halo: who sends which cells to whom, and the exchange. Ghosts ascend in global number, so those of one
- * rank are contiguous and are received in place. */
+ * rank are contiguous and are received in place. Images of a rank's own cells are copied. */
 #include "fv.h"
 
 #include <string.h>
@@ -86,6 +86,17 @@ pcsim_status pcsim_mesh_halo_make(pcsim_mesh *mesh) {
   return status;
 }
 
+/* Images of own cells, message i from and to oneself. */
+static void copy_own(const pcsim_mesh *mesh, int i, int width, const double *values, double *ghosts) {
+  const pcsim_mesh_halo *halo = mesh->halo;
+  int own = 0;
+  while (halo->send_rank[own] != mesh->rank) own++;
+  const int32_t *cell = halo->send_cell + halo->send_start[own];
+  double *to = ghosts + halo->recv_start[i] * width;
+  for (int64_t k = 0; k < halo->recv_start[i + 1] - halo->recv_start[i]; k++)
+    memcpy(to + k * width, values + (int64_t)cell[k] * width, (size_t)width * sizeof *values);
+}
+
 static void pack(const pcsim_mesh_halo *halo, int width, const double *values) {
   int64_t n = halo->send_start[halo->num_send];
   if (width == 1) {
@@ -107,7 +118,7 @@ static pcsim_status check_width(const pcsim_mesh *mesh, int width) {
 
 pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) {
   pcsim_mesh_halo *halo = mesh->halo;
-  if (mesh->ranks == 1) return PCSIM_OK;
+  if (halo->num_recv + halo->num_send == 0) return PCSIM_OK;
   PCSIM_TRY(check_width(mesh, width));
   if (width > halo->buffer_width) {
     PCSIM_TRY(pcsim_realloc((size_t)halo->send_start[halo->num_send], (size_t)width * sizeof *halo->buffer,
@@ -118,12 +129,17 @@ pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *valu
   double *ghosts = values + mesh->view.num_cells * width;
   for (int i = 0; i < halo->num_recv; i++) {
     int64_t start = halo->recv_start[i], count = halo->recv_start[i + 1] - start;
+    if (halo->recv_rank[i] == mesh->rank) {
+      copy_own(mesh, i, width, values, ghosts);
+      continue;
+    }
     PCSIM_MPI(MPI_Irecv(ghosts + start * width, (int)(count * width), MPI_DOUBLE, halo->recv_rank[i],
                         TAG_VALUES, mesh->comm, halo->requests + n++));
   }
   pack(halo, width, values);
   for (int i = 0; i < halo->num_send; i++) {
     int64_t start = halo->send_start[i], count = halo->send_start[i + 1] - start;
+    if (halo->send_rank[i] == mesh->rank) continue;
     PCSIM_MPI(MPI_Isend(halo->buffer + start * width, (int)(count * width), MPI_DOUBLE, halo->send_rank[i],
                         TAG_VALUES, mesh->comm, halo->requests + n++));
   }

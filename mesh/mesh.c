@@ -7,48 +7,78 @@
 
 /* What rank 0 holds while a mesh is made. */
 typedef struct {
+  pcsim_raw_mesh raw; /* the given one, with nodes of its own where periodic boundaries move them */
+  double *nodes;
   pcsim_mesh_links links;
+  pcsim_mesh_periodic periodic;
   pcsim_mesh_order order;
   pcsim_mesh_ghosts ghosts;
   int32_t *patch_map; /* [raw patches] patch of the view, -1 for one without boundary faces */
 } maker;
 
 static void maker_free(maker *make) {
+  pcsim_free(&make->nodes);
   pcsim_mesh_links_free(&make->links);
+  pcsim_mesh_periodic_free(&make->periodic);
   pcsim_mesh_order_free(&make->order);
-  pcsim_free(&make->ghosts.start);
-  pcsim_free(&make->ghosts.cell);
+  pcsim_mesh_ghosts_free(&make->ghosts);
   pcsim_free(&make->patch_map);
 }
 
 /* ----------------------------------------------------------------- names */
 
-static void names_free(pcsim_mesh_names *names) {
-  for (int i = 0; names->patch && i < names->num_patches; i++) pcsim_free(&names->patch[i]);
-  for (int i = 0; names->region && i < names->num_regions; i++) pcsim_free(&names->region[i]);
-  pcsim_free(&names->patch);
-  pcsim_free(&names->region);
-  pcsim_free(&names->patch_size);
+static int names_count(const pcsim_mesh_names *names) {
+  return names->num_patches + names->num_regions + 2 * names->num_periodic;
+}
+/* Patches, regions, periodic boundaries. */
+static char **name_at(pcsim_mesh_names *names, int i) {
+  if (i < names->num_patches) return names->patch + i;
+  i -= names->num_patches;
+  return i < names->num_regions ? names->region + i : names->periodic + (i - names->num_regions);
 }
 
-static pcsim_status names_allocate(pcsim_mesh_names *names, int num_patches, int num_regions) {
-  PCSIM_TRY(pcsim_alloc((size_t)num_patches, sizeof *names->patch, &names->patch));
+static void list_free(char ***list, int n) {
+  for (int i = 0; *list && i < n; i++) pcsim_free(*list + i);
+  pcsim_free(list);
+}
+
+static void names_free(pcsim_mesh_names *names) {
+  list_free(&names->patch, names->num_patches);
+  list_free(&names->region, names->num_regions);
+  list_free(&names->periodic, 2 * names->num_periodic);
+  pcsim_free(&names->patch_size);
+  pcsim_free(&names->period);
+}
+
+static pcsim_status names_allocate(pcsim_mesh_names *names, int num_patches, int num_regions,
+                                   int num_periodic) {
   names->num_patches = num_patches;
-  PCSIM_TRY(pcsim_alloc((size_t)num_regions, sizeof *names->region, &names->region));
   names->num_regions = num_regions;
+  names->num_periodic = num_periodic;
+  PCSIM_TRY(pcsim_alloc((size_t)num_patches, sizeof *names->patch, &names->patch));
+  PCSIM_TRY(pcsim_alloc((size_t)num_regions, sizeof *names->region, &names->region));
+  PCSIM_TRY(pcsim_alloc((size_t)num_periodic, 2 * sizeof *names->periodic, &names->periodic));
+  PCSIM_TRY(pcsim_alloc((size_t)num_periodic, 3 * sizeof *names->period, &names->period));
   return pcsim_alloc((size_t)num_patches, sizeof *names->patch_size, &names->patch_size);
 }
 
-/* Rank 0: patches that have boundary faces, all regions. */
-static pcsim_status names_take(const pcsim_raw_mesh *raw, maker *make, pcsim_mesh_names *names) {
+static bool is_periodic(const pcsim_raw_mesh *raw, int patch) {
+  for (int i = 0; i < 2 * raw->num_periodic; i++)
+    if (raw->periodic[i] == patch) return true;
+  return false;
+}
+
+/* Rank 0: patches that have boundary faces, all regions, periodic boundaries. */
+static pcsim_status names_take(maker *make, pcsim_mesh_names *names) {
+  const pcsim_raw_mesh *raw = &make->raw;
   int num_patches = 0;
   PCSIM_TRY(pcsim_alloc((size_t)raw->num_patches, sizeof *make->patch_map, &make->patch_map));
   for (int p = 0; p < raw->num_patches; p++) {
     make->patch_map[p] = make->links.patch_size[p] > 0 ? num_patches++ : -1;
-    if (make->patch_map[p] < 0)
+    if (make->patch_map[p] < 0 && !is_periodic(raw, p))
       pcsim_log(PCSIM_LOG_INFO, "mesh: '%s' has no face on the boundary", raw->patches[p]);
   }
-  PCSIM_TRY(names_allocate(names, num_patches, raw->num_regions));
+  PCSIM_TRY(names_allocate(names, num_patches, raw->num_regions, raw->num_periodic));
   for (int p = 0; p < raw->num_patches; p++) {
     int view = make->patch_map[p];
     if (view < 0) continue;
@@ -56,16 +86,15 @@ static pcsim_status names_take(const pcsim_raw_mesh *raw, maker *make, pcsim_mes
     PCSIM_TRY(pcsim_strdup(raw->patches[p], names->patch + view));
   }
   for (int r = 0; r < raw->num_regions; r++) PCSIM_TRY(pcsim_strdup(raw->regions[r], names->region + r));
+  for (int i = 0; i < 2 * raw->num_periodic; i++)
+    PCSIM_TRY(pcsim_strdup(raw->patches[raw->periodic[i]], names->periodic + i));
+  for (int i = 0; i < 3 * raw->num_periodic; i++) names->period[i] = make->periodic.pair[i];
   return PCSIM_OK;
-}
-
-static char **name_at(pcsim_mesh_names *names, int i) {
-  return i < names->num_patches ? names->patch + i : names->region + (i - names->num_patches);
 }
 
 static pcsim_status names_pack(pcsim_mesh_names *names, char **text, int *size) {
   size_t total = 0;
-  int n = names->num_patches + names->num_regions;
+  int n = names_count(names);
   for (int i = 0; i < n; i++) total += strlen(*name_at(names, i)) + 1;
   PCSIM_CHECK(total < 1 << 30, PCSIM_ERR_MESH, "the names of boundaries and regions take %zu bytes", total);
   PCSIM_TRY(pcsim_alloc(total, 1, text));
@@ -76,7 +105,7 @@ static pcsim_status names_pack(pcsim_mesh_names *names, char **text, int *size) 
 }
 
 static pcsim_status names_unpack(pcsim_mesh_names *names, const char *text) {
-  for (int i = 0; i < names->num_patches + names->num_regions; i++) {
+  for (int i = 0; i < names_count(names); i++) {
     PCSIM_TRY(pcsim_strdup(text, name_at(names, i)));
     text += strlen(text) + 1;
   }
@@ -87,18 +116,19 @@ static pcsim_status names_unpack(pcsim_mesh_names *names, const char *text) {
 static pcsim_status names_share(pcsim_mesh *mesh) {
   pcsim_mesh_names *names = &mesh->names;
   char *text = NULL;
-  int counts[3] = {names->num_patches, names->num_regions, 0};
-  pcsim_status status = mesh->rank == 0 ? names_pack(names, &text, counts + 2) : PCSIM_OK;
+  int counts[4] = {names->num_patches, names->num_regions, names->num_periodic, 0};
+  pcsim_status status = mesh->rank == 0 ? names_pack(names, &text, counts + 3) : PCSIM_OK;
   PCSIM_TRY(pcsim_status_agree(mesh->comm, status));
-  PCSIM_MPI(MPI_Bcast(counts, 3, MPI_INT, 0, mesh->comm));
+  PCSIM_MPI(MPI_Bcast(counts, 4, MPI_INT, 0, mesh->comm));
   if (mesh->rank > 0) {
-    status = names_allocate(names, counts[0], counts[1]);
-    if (status == PCSIM_OK) status = pcsim_alloc((size_t)counts[2], 1, &text);
+    status = names_allocate(names, counts[0], counts[1], counts[2]);
+    if (status == PCSIM_OK) status = pcsim_alloc((size_t)counts[3], 1, &text);
   }
   status = pcsim_status_agree(mesh->comm, status);
   if (status == PCSIM_OK) {
-    PCSIM_MPI(MPI_Bcast(text, counts[2], MPI_CHAR, 0, mesh->comm));
+    PCSIM_MPI(MPI_Bcast(text, counts[3], MPI_CHAR, 0, mesh->comm));
     PCSIM_MPI(MPI_Bcast(names->patch_size, counts[0], MPI_INT64_T, 0, mesh->comm));
+    PCSIM_MPI(MPI_Bcast(names->period, 3 * counts[2], MPI_DOUBLE, 0, mesh->comm));
     status = pcsim_status_agree(mesh->comm, mesh->rank > 0 ? names_unpack(names, text) : PCSIM_OK);
   }
   pcsim_free(&text);
@@ -107,12 +137,25 @@ static pcsim_status names_share(pcsim_mesh *mesh) {
 
 /* ---------------------------------------------------------------- stages */
 
+/* Rank 0: faces, and what is joined across periods. */
+static pcsim_status join(const pcsim_raw_mesh *given, maker *make) {
+  PCSIM_CHECK(given, PCSIM_ERR_ARG, "no raw mesh on rank 0");
+  PCSIM_TRY(pcsim_raw_mesh_check(given));
+  make->raw = *given;
+  if (given->num_periodic > 0) {
+    PCSIM_TRY(pcsim_alloc((size_t)given->num_nodes, 3 * sizeof *make->nodes, &make->nodes));
+    memcpy(make->nodes, given->nodes, (size_t)given->num_nodes * 3 * sizeof *make->nodes);
+    make->raw.nodes = make->nodes;
+  }
+  PCSIM_TRY(pcsim_mesh_connect(&make->raw, &make->links));
+  return pcsim_mesh_periodic_find(&make->raw, &make->links, &make->periodic);
+}
+
 /* Rank 0, before anything is sent. */
-static pcsim_status prepare(pcsim_mesh *mesh, const pcsim_raw_mesh *raw, maker *make) {
-  PCSIM_CHECK(raw, PCSIM_ERR_ARG, "no raw mesh on rank 0");
-  PCSIM_TRY(pcsim_raw_mesh_check(raw));
-  PCSIM_TRY(pcsim_mesh_connect(raw, &make->links));
-  PCSIM_TRY(names_take(raw, make, &mesh->names));
+static pcsim_status prepare(pcsim_mesh *mesh, const pcsim_raw_mesh *given, maker *make) {
+  const pcsim_raw_mesh *raw = &make->raw;
+  PCSIM_TRY(join(given, make));
+  PCSIM_TRY(names_take(make, &mesh->names));
   PCSIM_TRY(pcsim_mesh_order_make(&make->links, mesh->ranks, &make->order));
   pcsim_free(&make->links.centre);
   memcpy(mesh->rank_start, make->order.rank_start, ((size_t)mesh->ranks + 1) * sizeof *mesh->rank_start);
@@ -120,7 +163,8 @@ static pcsim_status prepare(pcsim_mesh *mesh, const pcsim_raw_mesh *raw, maker *
   mesh->view.dim = raw->dim;
   mesh->view.num_faces_global = make->links.num_interior_faces + make->links.num_boundary_faces;
   mesh->view.num_nodes_global = make->links.num_used_nodes;
-  return pcsim_mesh_ghosts_find(raw, &make->order, mesh->ranks, &make->ghosts);
+  PCSIM_TRY(pcsim_mesh_ghosts_find(raw, &make->order, mesh->ranks, &make->ghosts));
+  return pcsim_mesh_ghosts_add_images(raw, &make->order, mesh->ranks, &make->periodic, &make->ghosts);
 }
 
 static pcsim_status share_counts(pcsim_mesh *mesh) {
@@ -144,6 +188,7 @@ static void set_view(pcsim_mesh *mesh) {
   view->first_cell = part->first_cell;
   view->rank_start = mesh->rank_start;
   view->ghost_global = part->ghost_global;
+  view->ghost_same = mesh->ghost_same;
   view->cell_centre = mesh->cell_centre;
   view->cell_volume = mesh->cell_volume;
   view->cell_region = part->cell_region;
@@ -160,6 +205,9 @@ static void set_view(pcsim_mesh *mesh) {
   view->patch_size_global = mesh->names.patch_size;
   view->num_regions = mesh->names.num_regions;
   view->region_name = (const char *const *)mesh->names.region;
+  view->num_periodic = mesh->names.num_periodic;
+  view->periodic_name = (const char *const *)mesh->names.periodic;
+  view->period = mesh->names.period;
   view->num_nodes = part->num_nodes;
   view->node = part->node;
   view->node_global = part->node_global;
@@ -175,21 +223,42 @@ static void set_view(pcsim_mesh *mesh) {
   view->near = mesh->near;
 }
 
+/* Images have the bits of their cells, but for the shift of the centre. */
+static pcsim_status place_images(pcsim_mesh *mesh, int num_periods, const double (*period)[3]) {
+  const pcsim_mesh_part *part = &mesh->part;
+  PCSIM_TRY(pcsim_mesh_exchange(mesh, 1, mesh->cell_volume));
+  PCSIM_TRY(pcsim_mesh_exchange(mesh, 3, mesh->cell_centre));
+  for (int64_t g = 0; g < part->num_ghosts; g++) {
+    double move[3];
+    pcsim_shift_vector(num_periods, period, part->ghost_shift[g], move);
+    for (int d = 0; d < 3; d++) mesh->cell_centre[3 * (part->num_cells + g) + d] += move[d];
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status fill(pcsim_mesh *mesh, const pcsim_raw_mesh *raw, maker *make) {
   pcsim_status status = mesh->rank == 0 ? prepare(mesh, raw, make) : PCSIM_OK;
   PCSIM_TRY(pcsim_status_agree(mesh->comm, status));
   PCSIM_TRY(share_counts(mesh));
   PCSIM_TRY(names_share(mesh));
-  PCSIM_TRY(pcsim_mesh_part_distribute(mesh->comm, &make->links, &make->order, &make->ghosts, make->patch_map,
-                                       &mesh->part));
+  const pcsim_mesh_whole whole = {&make->links,  &make->periodic,         &make->order,
+                                  &make->ghosts, mesh->names.num_patches, make->patch_map};
+  PCSIM_TRY(pcsim_mesh_part_distribute(mesh->comm, &whole, &mesh->part));
   if (mesh->ranks > 1) { /* a single rank has it as cell_original */
     mesh->raw_of_global = make->order.raw_of_global;
     make->order.raw_of_global = NULL;
   }
+  int num_periods = make->periodic.num_periods;
+  double period[PCSIM_MAX_PERIODS][3];
+  memcpy(period, make->periodic.period, sizeof period);
   maker_free(make);
   PCSIM_TRY(pcsim_status_agree(mesh->comm, pcsim_mesh_build(mesh)));
   set_view(mesh);
-  return pcsim_mesh_halo_make(mesh);
+  PCSIM_TRY(pcsim_mesh_halo_make(mesh));
+  if (mesh->names.num_periodic == 0) return PCSIM_OK;
+  PCSIM_MPI(MPI_Bcast(&num_periods, 1, MPI_INT, 0, mesh->comm));
+  PCSIM_MPI(MPI_Bcast(period, 3 * PCSIM_MAX_PERIODS, MPI_DOUBLE, 0, mesh->comm));
+  return place_images(mesh, num_periods, (const double(*)[3])period);
 }
 
 static pcsim_status allocate(pcsim_mesh *mesh) {
@@ -233,6 +302,7 @@ void pcsim_mesh_destroy(pcsim_mesh **mesh) {
   pcsim_free(&m->rank_start);
   pcsim_free(&m->cell_centre);
   pcsim_free(&m->cell_volume);
+  pcsim_free(&m->ghost_same);
   pcsim_free(&m->cell_node_start);
   pcsim_free(&m->owner);
   pcsim_free(&m->neighbour);

@@ -104,23 +104,28 @@ pcsim_status pcsim_mesh_ghosts_find(const pcsim_raw_mesh *raw, const pcsim_mesh_
   int64_t *last = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_TRY(pcsim_alloc((size_t)ranks + 1, sizeof *ghosts->start, &ghosts->start));
-  if (ranks == 1) return PCSIM_OK;
+  if (ranks == 1) return PCSIM_OK; /* no ghosts: no arrays of them */
   PCSIM_GOTO(shared_find(raw, order, ranks, &shared), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)ranks, sizeof *last, &last), status, done);
   ghosts_pass(raw, order, ranks, &shared, last, ghosts, false);
   for (int r = 0; r < ranks; r++) ghosts->start[r + 1] += ghosts->start[r];
   PCSIM_GOTO(pcsim_alloc((size_t)ghosts->start[ranks], sizeof *ghosts->cell, &ghosts->cell), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)ghosts->start[ranks], sizeof *ghosts->shift, &ghosts->shift), status, done);
+  memset(ghosts->shift, PCSIM_SHIFT_NONE, (size_t)ghosts->start[ranks]);
   ghosts_pass(raw, order, ranks, &shared, last, ghosts, true);
   memmove(ghosts->start + 1, ghosts->start, (size_t)ranks * sizeof *ghosts->start);
   ghosts->start[0] = 0;
 done:
   shared_free(&shared);
   pcsim_free(&last);
-  if (status != PCSIM_OK) {
-    pcsim_free(&ghosts->start);
-    pcsim_free(&ghosts->cell);
-  }
+  if (status != PCSIM_OK) pcsim_mesh_ghosts_free(ghosts);
   return status;
+}
+
+void pcsim_mesh_ghosts_free(pcsim_mesh_ghosts *ghosts) {
+  pcsim_free(&ghosts->start);
+  pcsim_free(&ghosts->cell);
+  pcsim_free(&ghosts->shift);
 }
 
 /* ----------------------------------------------------------------- parts */
@@ -132,13 +137,14 @@ void pcsim_mesh_part_free(pcsim_mesh_part *part) {
   pcsim_free(&part->cell_node);
   pcsim_free(&part->link);
   pcsim_free(&part->ghost_global);
+  pcsim_free(&part->ghost_shift);
   pcsim_free(&part->node);
   pcsim_free(&part->node_global);
   pcsim_free(&part->node_patch);
 }
 
 /* Every array of a part: one table for allocating, sending and receiving. */
-enum { NUM_ARRAYS = 9 };
+enum { NUM_ARRAYS = 10 };
 typedef struct {
   void *pointer; /* address of the array's pointer */
   size_t count, size;
@@ -155,6 +161,7 @@ static void part_arrays(pcsim_mesh_part *part, part_array arrays[NUM_ARRAYS]) {
   arrays[6] = (part_array){&part->node, nodes, 3 * sizeof *part->node};
   arrays[7] = (part_array){&part->node_global, nodes, sizeof *part->node_global};
   arrays[8] = (part_array){&part->node_patch, nodes, sizeof *part->node_patch};
+  arrays[9] = (part_array){&part->ghost_shift, (size_t)part->num_ghosts, sizeof *part->ghost_shift};
 }
 
 /* The pointers have different types: copy their bytes. */
@@ -173,70 +180,126 @@ static pcsim_status part_allocate(pcsim_mesh_part *part) {
 }
 
 typedef struct {
-  const pcsim_mesh_links *links;
-  const pcsim_mesh_order *order;
-  const pcsim_mesh_ghosts *ghosts;
-  const int32_t *patch_map;
+  const pcsim_mesh_whole *w;
   int32_t *local;      /* [raw nodes] local number + 1, 0 when not met */
   int32_t *node_patch; /* [raw nodes] */
 } cutter;
 
 /* Raw cell of local cell i. Raw order may be anything: fetch the cells that come soon. */
 static int64_t part_cell(const cutter *cut, const pcsim_mesh_part *part, int rank, int64_t i) {
-  const int32_t *raw_of_global = cut->order->raw_of_global;
-  const pcsim_raw_mesh *raw = cut->links->raw;
+  const int32_t *raw_of_global = cut->w->order->raw_of_global;
+  const pcsim_mesh_links *links = cut->w->links;
+  const pcsim_raw_mesh *raw = links->raw;
   if (i >= part->num_cells)
-    return raw_of_global[cut->ghosts->cell[cut->ghosts->start[rank] + i - part->num_cells]];
+    return raw_of_global[cut->w->ghosts->cell[cut->w->ghosts->start[rank] + i - part->num_cells]];
   if (i + 2 * AHEAD < part->num_cells) {
     __builtin_prefetch(raw->cell_start + raw_of_global[part->first_cell + i + 2 * AHEAD]);
     int64_t soon = raw_of_global[part->first_cell + i + AHEAD];
     __builtin_prefetch(raw->cell_nodes + raw->cell_start[soon]);
-    __builtin_prefetch(cut->links->link + soon * cut->links->stride);
+    __builtin_prefetch(links->link + soon * links->stride);
   }
   return raw_of_global[part->first_cell + i];
 }
 
+/* Shift of local cell i. */
+static uint8_t part_shift(const cutter *cut, const pcsim_mesh_part *part, int rank, int64_t i) {
+  const pcsim_mesh_ghosts *ghosts = cut->w->ghosts;
+  return i < part->num_cells ? PCSIM_SHIFT_NONE : ghosts->shift[ghosts->start[rank] + i - part->num_cells];
+}
+
+/* The raw node that lies where `node` is moved to by a shift, -1 if none does. */
+static int32_t node_moved(const pcsim_mesh_periodic *p, int32_t node, uint8_t shift) {
+  if (shift == PCSIM_SHIFT_NONE) return node;
+  const int32_t at = p->place[node];
+  for (int64_t k = at < 0 ? 0 : p->start[at]; at >= 0 && k < p->start[at + 1]; k++)
+    if (p->image[k].shift == pcsim_shift_back(shift)) return p->image[k].node;
+  return -1;
+}
+
 /* Counts, and local node numbers in the order of first use. */
 static void part_count(cutter *cut, int rank, pcsim_mesh_part *part) {
-  const pcsim_raw_mesh *raw = cut->links->raw;
-  part->first_cell = cut->order->rank_start[rank];
-  part->num_cells = cut->order->rank_start[rank + 1] - part->first_cell;
-  part->num_ghosts = cut->ghosts->start[rank + 1] - cut->ghosts->start[rank];
+  const pcsim_raw_mesh *raw = cut->w->links->raw;
+  part->first_cell = cut->w->order->rank_start[rank];
+  part->num_cells = cut->w->order->rank_start[rank + 1] - part->first_cell;
+  part->num_ghosts = cut->w->ghosts->start[rank + 1] - cut->w->ghosts->start[rank];
   int32_t met = 0;
+  int64_t apart = 0; /* nodes of images that lie on no node */
   for (int64_t i = 0; i < part->num_cells + part->num_ghosts; i++) {
     int64_t c = part_cell(cut, part, rank, i);
     if (i == part->num_cells) part->num_nodes = met;
     part->num_cell_nodes += raw->cell_start[c + 1] - raw->cell_start[c];
     if (i < part->num_cells) part->num_links += pcsim_cell_shapes[raw->cell_type[c]].num_faces;
-    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++)
-      if (cut->local[raw->cell_nodes[k]] == 0) cut->local[raw->cell_nodes[k]] = ++met;
+    const uint8_t shift = part_shift(cut, part, rank, i);
+    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++) {
+      const int32_t node = node_moved(cut->w->periodic, raw->cell_nodes[k], shift);
+      if (node < 0) apart++;
+      else if (cut->local[node] == 0) cut->local[node] = ++met;
+    }
   }
   if (part->num_ghosts == 0) part->num_nodes = met;
-  part->num_nodes_all = met;
+  part->num_nodes_all = met + apart;
+  part->num_nodes_apart = apart;
+}
+
+/* What is across face f of raw cell c. */
+static int32_t part_link(const cutter *cut, const pcsim_mesh_part *part, int rank, int64_t c, int f) {
+  const pcsim_mesh_whole *w = cut->w;
+  const int32_t link = w->links->link[c * w->links->stride + f];
+  if (link >= 0) return w->order->global_of_raw[link];
+  if (w->patch_map[-1 - link] >= 0) return -1 - w->patch_map[-1 - link];
+  const pcsim_periodic_side *beyond = pcsim_mesh_periodic_beyond(w->periodic, c, f);
+  const int32_t global = w->order->global_of_raw[beyond->cell];
+  const int64_t first = w->ghosts->start[rank];
+  int64_t low = 0, high = part->num_ghosts;
+  while (low < high) {
+    int64_t middle = (low + high) / 2;
+    const int32_t cell = w->ghosts->cell[first + middle];
+    if (cell < global || (cell == global && w->ghosts->shift[first + middle] < beyond->shift))
+      low = middle + 1;
+    else high = middle;
+  }
+  return (int32_t)(-1 - (w->num_patches + low));
+}
+
+/* Nodes of local cell i, raw cell c. */
+static void part_nodes(const cutter *cut, int64_t c, uint8_t shift, int32_t *to, int32_t *next,
+                       pcsim_mesh_part *part) {
+  const pcsim_raw_mesh *raw = cut->w->links->raw;
+  const pcsim_mesh_periodic *p = cut->w->periodic;
+  double move[3];
+  pcsim_shift_vector(p->num_periods, p->period, shift, move);
+  for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++) {
+    const int32_t own = raw->cell_nodes[k], node = node_moved(p, own, shift);
+    const int32_t local = node < 0 ? (*next)++ : cut->local[node] - 1;
+    *to++ = local;
+    part->node_global[local] = node < 0 ? own : node;
+    for (int d = 0; d < 3 && node < 0; d++)
+      part->node[3 * (int64_t)local + d] = raw->nodes[3 * (int64_t)own + d] + move[d];
+  }
 }
 
 static void part_fill(cutter *cut, int rank, pcsim_mesh_part *part) {
-  const pcsim_raw_mesh *raw = cut->links->raw;
+  const pcsim_raw_mesh *raw = cut->w->links->raw;
+  const pcsim_mesh_ghosts *ghosts = cut->w->ghosts;
+  const int64_t nodes = part->num_nodes_all - part->num_nodes_apart;
   int64_t place = 0, link_place = 0;
+  int32_t next = (int32_t)nodes;
   for (int64_t i = 0; i < part->num_cells + part->num_ghosts; i++) {
     int64_t c = part_cell(cut, part, rank, i);
     part->cell_type[i] = raw->cell_type[c];
     part->cell_region[i] = raw->cell_region[c];
     part->cell_original[i] = c;
-    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++) {
-      int32_t node = raw->cell_nodes[k], local = cut->local[node] - 1;
-      part->cell_node[place++] = local;
-      part->node_global[local] = node;
-    }
+    part_nodes(cut, c, part_shift(cut, part, rank, i), part->cell_node + place, &next, part);
+    place += raw->cell_start[c + 1] - raw->cell_start[c];
     if (i >= part->num_cells) continue;
-    for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++) {
-      int32_t link = cut->links->link[c * cut->links->stride + f];
-      part->link[link_place++] = link >= 0 ? cut->order->global_of_raw[link] : -1 - cut->patch_map[-1 - link];
-    }
+    for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++)
+      part->link[link_place++] = part_link(cut, part, rank, c, f);
   }
-  for (int64_t i = 0; i < part->num_ghosts; i++)
-    part->ghost_global[i] = cut->ghosts->cell[cut->ghosts->start[rank] + i];
-  for (int64_t i = 0; i < part->num_nodes_all; i++) {
+  for (int64_t i = 0; i < part->num_ghosts; i++) {
+    part->ghost_global[i] = ghosts->cell[ghosts->start[rank] + i];
+    part->ghost_shift[i] = ghosts->shift[ghosts->start[rank] + i];
+  }
+  for (int64_t i = 0; i < nodes; i++) {
     memcpy(part->node + 3 * i, raw->nodes + 3 * part->node_global[i], 3 * sizeof *part->node);
     part->node_patch[i] = cut->node_patch[part->node_global[i]];
     cut->local[part->node_global[i]] = 0;
@@ -295,29 +358,47 @@ static pcsim_status part_receive(MPI_Comm comm, pcsim_mesh_part *part) {
   return PCSIM_OK;
 }
 
+static void join_patch(int32_t patch, int32_t *at) {
+  *at = *at == PCSIM_NODE_INTERIOR || *at == patch ? patch : PCSIM_NODE_SEVERAL;
+}
+
+/* The places of a node across periods share what lies at each; the images of a node are all its others. */
+static pcsim_status join_images(const pcsim_mesh_periodic *p, int32_t *node_patch) {
+  int32_t *whole = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)p->num_nodes, sizeof *whole, &whole));
+  for (int64_t i = 0; i < p->num_nodes; i++) {
+    whole[i] = node_patch[p->node[i]];
+    for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) {
+      const int32_t other = node_patch[p->image[k].node];
+      if (other != PCSIM_NODE_INTERIOR) join_patch(other, whole + i);
+    }
+  }
+  for (int64_t i = 0; i < p->num_nodes; i++) node_patch[p->node[i]] = whole[i];
+  pcsim_free(&whole);
+  return PCSIM_OK;
+}
+
 static pcsim_status find_node_patches(cutter *cut) {
-  const pcsim_raw_mesh *raw = cut->links->raw;
+  const pcsim_mesh_links *links = cut->w->links;
+  const pcsim_raw_mesh *raw = links->raw;
   PCSIM_TRY(pcsim_alloc((size_t)raw->num_nodes, sizeof *cut->node_patch, &cut->node_patch));
   for (int64_t i = 0; i < raw->num_nodes; i++) cut->node_patch[i] = PCSIM_NODE_INTERIOR;
   for (int64_t c = 0; c < raw->num_cells; c++)
     for (int f = 0; f < pcsim_cell_shapes[raw->cell_type[c]].num_faces; f++) {
-      const int32_t link = cut->links->link[c * cut->links->stride + f];
-      if (link >= 0) continue;
-      const int32_t patch = cut->patch_map[-1 - link];
+      const int32_t link = links->link[c * links->stride + f];
+      if (link >= 0 || cut->w->patch_map[-1 - link] < 0) continue;
       int32_t face[4];
       int n = pcsim_cell_face_nodes(raw->cell_type[c], raw->cell_nodes + raw->cell_start[c], f, face);
-      for (int i = 0; i < n; i++) {
-        int32_t *at = &cut->node_patch[face[i]];
-        *at = *at == PCSIM_NODE_INTERIOR || *at == patch ? patch : PCSIM_NODE_SEVERAL;
-      }
+      for (int i = 0; i < n; i++) join_patch(cut->w->patch_map[-1 - link], &cut->node_patch[face[i]]);
     }
-  return PCSIM_OK;
+  return join_images(cut->w->periodic, cut->node_patch);
 }
 
 /* Rank 0: cut and send, its own part last, so that no two others are in memory beside it. */
 static pcsim_status part_hand_out(MPI_Comm comm, int ranks, cutter *cut, pcsim_mesh_part *own) {
   pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(pcsim_alloc((size_t)cut->links->raw->num_nodes, sizeof *cut->local, &cut->local), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)cut->w->links->raw->num_nodes, sizeof *cut->local, &cut->local), status,
+             done);
   PCSIM_GOTO(find_node_patches(cut), status, done);
 done:
   for (int r = 1; r < ranks; r++) {
@@ -337,13 +418,11 @@ done:
   return status;
 }
 
-pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_links *links,
-                                        const pcsim_mesh_order *order, const pcsim_mesh_ghosts *ghosts,
-                                        const int32_t *patch_map, pcsim_mesh_part *part) {
+pcsim_status pcsim_mesh_part_distribute(MPI_Comm comm, const pcsim_mesh_whole *whole, pcsim_mesh_part *part) {
   int rank, ranks;
   PCSIM_MPI(MPI_Comm_rank(comm, &rank));
   PCSIM_MPI(MPI_Comm_size(comm, &ranks));
-  cutter cut = {links, order, ghosts, patch_map, NULL, NULL};
+  cutter cut = {.w = whole};
   pcsim_status status = rank == 0 ? part_hand_out(comm, ranks, &cut, part) : part_receive(comm, part);
   return pcsim_status_agree(comm, status);
 }

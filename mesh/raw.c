@@ -28,7 +28,7 @@ pcsim_status pcsim_raw_mesh_new(const pcsim_raw_size *size, pcsim_raw_mesh **raw
   *raw = NULL;
   PCSIM_CHECK(size->num_nodes >= 0 && size->num_cells >= 0 && size->num_cell_nodes >= 0 &&
                   size->num_facets >= 0 && size->num_facet_nodes >= 0 && size->num_patches >= 0 &&
-                  size->num_regions >= 0,
+                  size->num_regions >= 0 && size->num_periodic >= 0,
               PCSIM_ERR_ARG, "raw mesh with a negative count");
   pcsim_raw_mesh *m = NULL;
   PCSIM_TRY(pcsim_alloc(1, sizeof *m, &m));
@@ -38,6 +38,7 @@ pcsim_status pcsim_raw_mesh_new(const pcsim_raw_size *size, pcsim_raw_mesh **raw
   m->num_facets = size->num_facets;
   m->num_patches = size->num_patches;
   m->num_regions = size->num_regions;
+  m->num_periodic = size->num_periodic;
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_nodes, 3 * sizeof *m->nodes, &m->nodes), status, fail);
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_cells, sizeof *m->cell_type, &m->cell_type), status, fail);
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_cells + 1, sizeof *m->cell_start, &m->cell_start), status, fail);
@@ -51,6 +52,7 @@ pcsim_status pcsim_raw_mesh_new(const pcsim_raw_size *size, pcsim_raw_mesh **raw
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_facets, sizeof *m->facet_patch, &m->facet_patch), status, fail);
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_patches, sizeof *m->patches, &m->patches), status, fail);
   PCSIM_GOTO(pcsim_alloc((size_t)size->num_regions, sizeof *m->regions, &m->regions), status, fail);
+  PCSIM_GOTO(pcsim_alloc((size_t)size->num_periodic, 2 * sizeof *m->periodic, &m->periodic), status, fail);
   *raw = m;
   return PCSIM_OK;
 fail:
@@ -74,6 +76,7 @@ void pcsim_raw_mesh_destroy(pcsim_raw_mesh **raw) {
   pcsim_free(&m->facet_patch);
   pcsim_free(&m->patches);
   pcsim_free(&m->regions);
+  pcsim_free(&m->periodic);
   pcsim_free(&m->notes);
   pcsim_free(raw);
 }
@@ -113,6 +116,19 @@ static pcsim_status check_names(const char *what, int n, char *const *names) {
   return PCSIM_OK;
 }
 
+static pcsim_status check_periodic(const pcsim_raw_mesh *raw) {
+  for (int i = 0; i < 2 * raw->num_periodic; i++) {
+    const int32_t p = raw->periodic[i];
+    PCSIM_CHECK(p >= 0 && p < raw->num_patches, PCSIM_ERR_MESH, "periodic pair %d names boundary %d of %d",
+                i / 2, p, raw->num_patches);
+    for (int j = 0; j < i; j++)
+      PCSIM_CHECK(raw->periodic[j] != p, PCSIM_ERR_MESH,
+                  "boundary '%s' is periodic twice, with '%s' and with '%s'; expected one partner",
+                  raw->patches[p], raw->patches[raw->periodic[j ^ 1]], raw->patches[raw->periodic[i ^ 1]]);
+  }
+  return PCSIM_OK;
+}
+
 pcsim_status pcsim_raw_mesh_check(const pcsim_raw_mesh *raw) {
   PCSIM_CHECK(raw->dim == 2 || raw->dim == 3, PCSIM_ERR_MESH, "the mesh has dimension %d, expected 2 or 3",
               raw->dim);
@@ -132,5 +148,6 @@ pcsim_status pcsim_raw_mesh_check(const pcsim_raw_mesh *raw) {
   PCSIM_TRY(check_elements("facet", raw->dim - 1, raw->num_facets, raw->facet_type, raw->facet_start,
                            raw->facet_nodes, raw->num_nodes, raw->facet_patch, raw->num_patches));
   PCSIM_TRY(check_names("patch", raw->num_patches, raw->patches));
-  return check_names("region", raw->num_regions, raw->regions);
+  PCSIM_TRY(check_names("region", raw->num_regions, raw->regions));
+  return check_periodic(raw);
 }

@@ -16,7 +16,7 @@
 typedef struct {
   int dim;
   int64_t num_nodes, num_cells, num_cell_nodes, num_facets, num_facet_nodes;
-  int num_patches, num_regions;
+  int num_patches, num_regions, num_periodic;
 } pcsim_raw_size;
 
 /** Allocate the arrays (zeroed; names and notes NULL). Caller destroys. Errors: ERR_MEMORY, ERR_ARG. */

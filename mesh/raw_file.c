@@ -11,12 +11,13 @@
 #include <sys/stat.h>
 
 #define RAW_MAGIC "PCSIMRAW"
-enum { RAW_VERSION = 1, RAW_ORDER = 0x01020304, RAW_ARRAYS = 9 };
+enum { RAW_VERSION = 2, RAW_ORDER = 0x01020304, RAW_ARRAYS = 10 };
 
 typedef struct {
   char magic[8];
   uint32_t version, order;
-  int64_t dim, num_nodes, num_cells, num_cell_nodes, num_facets, num_facet_nodes, num_patches, num_regions;
+  int64_t dim, num_nodes, num_cells, num_cell_nodes, num_facets, num_facet_nodes, num_patches, num_regions,
+      num_periodic;
   int64_t text_size; /* bytes of names and notes with their zeros */
   int64_t file_size;
 } raw_header;
@@ -40,6 +41,7 @@ static void list_arrays(const pcsim_raw_mesh *m, const raw_header *h, raw_array 
   array[6] = (raw_array){m->facet_start, (facets + 1) * sizeof(int64_t)};
   array[7] = (raw_array){m->facet_nodes, (size_t)h->num_facet_nodes * sizeof(int32_t)};
   array[8] = (raw_array){m->facet_patch, facets * sizeof(int32_t)};
+  array[9] = (raw_array){m->periodic, 2 * (size_t)h->num_periodic * sizeof(int32_t)};
 }
 
 /* Word-wise multiply-xor hash: each step is a bijection of the state, so a single changed word always shows.
@@ -78,6 +80,7 @@ pcsim_status pcsim_raw_mesh_write(const pcsim_raw_mesh *raw, const char *path) {
                   .num_facet_nodes = m.facet_start[m.num_facets],
                   .num_patches = m.num_patches,
                   .num_regions = m.num_regions,
+                  .num_periodic = m.num_periodic,
                   .text_size = (int64_t)text_size(&m)};
   memcpy(h.magic, RAW_MAGIC, 8);
   raw_array array[RAW_ARRAYS];
@@ -114,8 +117,9 @@ static pcsim_status check_header(const raw_header *h, int64_t file_size, const c
   PCSIM_CHECK(h->file_size == file_size, PCSIM_ERR_MESH,
               "%s: %lld bytes, expected %lld: the file is cut off or damaged", path, (long long)file_size,
               (long long)h->file_size);
-  const int64_t count[] = {h->num_nodes,       h->num_cells,   h->num_cell_nodes, h->num_facets,
-                           h->num_facet_nodes, h->num_patches, h->num_regions,    h->text_size};
+  const int64_t count[] = {h->num_nodes,   h->num_cells,       h->num_cell_nodes,
+                           h->num_facets,  h->num_facet_nodes, h->num_patches,
+                           h->num_regions, h->num_periodic,    h->text_size};
   bool plausible = h->dim == 2 || h->dim == 3;
   for (size_t i = 0; i < sizeof count / sizeof *count; i++)
     plausible &= count[i] >= 0 && count[i] <= file_size;
@@ -177,8 +181,9 @@ static pcsim_status read_file(FILE *file, const char *path, pcsim_raw_mesh **raw
   PCSIM_CHECK(fread(&h, sizeof h, 1, file) == 1, PCSIM_ERR_MESH,
               "%s: %lld bytes: not a raw mesh of pcsim-mesh, or cut off", path, (long long)info.st_size);
   PCSIM_TRY(check_header(&h, info.st_size, path));
-  const pcsim_raw_size size = {(int)h.dim,   h.num_nodes,       h.num_cells,        h.num_cell_nodes,
-                               h.num_facets, h.num_facet_nodes, (int)h.num_patches, (int)h.num_regions};
+  const pcsim_raw_size size = {(int)h.dim,         h.num_nodes,        h.num_cells,
+                               h.num_cell_nodes,   h.num_facets,       h.num_facet_nodes,
+                               (int)h.num_patches, (int)h.num_regions, (int)h.num_periodic};
   pcsim_raw_mesh *m = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_TRY(pcsim_raw_mesh_new(&size, &m));

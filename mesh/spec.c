@@ -251,6 +251,28 @@ static pcsim_status read_mesh(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spe
   return spec->file ? read_file(tree, mesh, spec) : read_shape(tree, mesh, spec);
 }
 
+/* Pairs `A: {periodic: B}` of `boundaries:`, once each; whoever reads the conditions judges the rest of them,
+ * and whether the mesh has such boundaries. */
+static pcsim_status read_periodic(pcsim_tree *tree, pcsim_mesh_spec *spec) {
+  const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "boundaries");
+  if (!node || pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) return PCSIM_OK;
+  for (int64_t i = 0; i < pcsim_node_size(node); i++) {
+    const pcsim_node *entry = pcsim_node_child(node, i), *other = NULL;
+    if (pcsim_node_get_kind(entry) == PCSIM_NODE_MAPPING) other = pcsim_node_get(entry, "periodic");
+    if (!other || pcsim_node_get_kind(other) != PCSIM_NODE_SCALAR) continue;
+    const char *name = pcsim_node_key(node, i), *partner = pcsim_node_text(other);
+    char line[1200];
+    if (!*name || !*partner || has_control(name) || has_control(partner) ||
+        strlen(name) + strlen(partner) > 500 || strpbrk(name, "*?[") || strpbrk(partner, "*?[")) {
+      pcsim_tree_problem(tree, other, "expected NAME: {periodic: OTHER}, the names of two boundaries");
+      continue;
+    }
+    snprintf(line, sizeof line, "%s\t%s", name, partner);
+    PCSIM_TRY(pcsim_spec_add_text(spec, "periodic", line));
+  }
+  return PCSIM_OK;
+}
+
 pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) {
   pcsim_node *root = pcsim_tree_root(tree), *mesh = pcsim_node_get(root, "mesh");
   size_t before = pcsim_tree_num_problems(tree);
@@ -264,6 +286,7 @@ pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) {
   }
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   pcsim_status status = read_mesh(tree, mesh, s);
+  if (status == PCSIM_OK) status = read_periodic(tree, s);
   if (status == PCSIM_OK && pcsim_tree_num_problems(tree) > before) status = pcsim_tree_status(tree);
   if (status != PCSIM_OK) pcsim_mesh_spec_destroy(&s);
   PCSIM_TRY(status);

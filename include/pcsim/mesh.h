@@ -45,6 +45,9 @@ typedef struct {
   char **patches; /**< names of boundaries */
   int num_regions;
   char **regions; /**< names of materials; at least one ("fluid" when the file names none) */
+  int num_periodic;
+  int32_t *periodic; /**< [num_periodic][2] pairs of patches: the second is the first moved by one
+                          translation; a patch is in one pair at most */
   char *notes; /**< what the reader changed ("second-order cells reduced to first order"), one per line; "" if
                   nothing */
 } pcsim_raw_mesh;
@@ -70,7 +73,9 @@ const pcsim_shape *pcsim_shape_list(size_t *n);
 
 /** Keys of `mesh:` that every shape and a file share; `*n` gets how many. */
 const pcsim_key *pcsim_mesh_keys(size_t *n);
-/** Read `mesh:` (its own key tables). Problems go to the tree; `*spec` is NULL then. Caller destroys. */
+/** Read `mesh:` (its own key tables), and which `boundaries:` are `{periodic: OTHER}`. Problems go to the
+ * tree;
+ *  `*spec` is NULL then. Caller destroys. */
 pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) PCSIM_NODISCARD;
 /** Scale every size by `factor` (0.5: twice as fine), for mesh studies. Fails (ERR_CASE) for a file. */
 pcsim_status pcsim_mesh_spec_refine(pcsim_mesh_spec *spec, double factor) PCSIM_NODISCARD;
@@ -89,7 +94,13 @@ pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *o
 enum { PCSIM_NODE_INTERIOR = -1, PCSIM_NODE_SEVERAL = -2 };
 
 /** A distributed face-based mesh. Every cell is owned by one rank; ghosts are all cells of other
- *  ranks that share a node with an owned cell. */
+ *  ranks that share a node with an owned cell.
+ *
+ *  Periodic boundaries become interior faces, by images: a cell that touches an owned cell across a period is
+ *  a ghost too, moved by the period, on every rank and even on one rank alone. A face on a periodic boundary
+ *  is there twice, once at each end, with one image each; as for any ghost, what flows through it is added to
+ *  owned cells only. Everything that is built from the centres of faces and cells holds across a period with
+ * no further thought. */
 typedef struct pcsim_mesh pcsim_mesh;
 
 /** The arrays of a mesh; borrowed, constant until the mesh is destroyed. Vectors have three
@@ -99,20 +110,24 @@ typedef struct {
   int64_t num_cells;  /**< owned */
   int64_t num_ghosts; /**< cells num_cells .. num_cells + num_ghosts - 1 */
   int64_t num_cells_global;
-  int64_t num_faces_global;     /**< each face once */
-  int64_t num_nodes_global;     /**< nodes that a cell uses */
-  int64_t first_cell;           /**< global number of owned cell 0; owned cells are contiguous */
-  const int64_t *rank_start;    /**< [ranks + 1] global number of the first cell of each rank */
-  const int64_t *ghost_global;  /**< [num_ghosts], ascending */
-  const double *cell_centre;    /**< [num_cells + num_ghosts][3] */
-  const double *cell_volume;    /**< [num_cells + num_ghosts] */
-  const int32_t *cell_region;   /**< [num_cells + num_ghosts] */
+  int64_t num_faces_global;    /**< each face once */
+  int64_t num_nodes_global;    /**< nodes that a cell uses */
+  int64_t first_cell;          /**< global number of owned cell 0; owned cells are contiguous */
+  const int64_t *rank_start;   /**< [ranks + 1] global number of the first cell of each rank */
+  const int64_t *ghost_global; /**< [num_ghosts], ascending; with periods a number may be there several times,
+                                    and may be that of an owned cell */
+  const int32_t *ghost_same;   /**< [num_ghosts] the local cell that stands for all with this global number:
+                                    the owned one, else the first of the ghosts. For systems of equations. */
+  const double *cell_centre;   /**< [num_cells + num_ghosts][3] */
+  const double *cell_volume;   /**< [num_cells + num_ghosts] */
+  const int32_t *cell_region;  /**< [num_cells + num_ghosts] */
   const int64_t *cell_original; /**< [num_cells + num_ghosts] place in the raw mesh */
 
   int64_t num_faces;          /**< interior first, then boundary faces sorted by patch */
   int64_t num_interior_faces; /**< with at least one owned side; owner may be a ghost; ordered by the lower
                                    local cell of the two sides, then by the other */
-  const int32_t *owner;      /**< [num_faces] local cell; of two sides the one with the lower global number */
+  const int32_t *owner; /**< [num_faces] local cell; of two sides the one with the lower global number; of a
+                             cell and its own image the one further back along the period */
   const int32_t *neighbour;  /**< [num_interior_faces] local cell */
   const double *face_centre; /**< [num_faces][3] */
   const double *face_area;   /**< [num_faces][3] area vector, from owner to neighbour or outwards; two ranks
@@ -123,6 +138,9 @@ typedef struct {
   const int64_t *patch_size_global; /**< [num_patches] */
   int num_regions;
   const char *const *region_name;
+  int num_periodic;                 /**< pairs of periodic boundaries; they are no patches */
+  const char *const *periodic_name; /**< [num_periodic][2] */
+  const double *period;             /**< [num_periodic][3] translation from the first to the second */
 
   int64_t num_nodes;              /**< nodes of owned cells */
   const double *node;             /**< [num_nodes][3] */
@@ -135,19 +153,23 @@ typedef struct {
                                        owned cells only use local nodes */
 
   const int64_t *node_cell_start; /**< [num_nodes + 1] cells around each node, ghosts too */
-  const int32_t *node_cell;       /**< local numbers, ascending by global number */
-  const int32_t *node_patch;      /**< [num_nodes] patch of the boundary faces (of any rank) at the node;
+  const int32_t *node_cell;       /**< local numbers, ascending by global number (images of owned cells
+                                       after those) */
+  const int32_t *node_patch;      /**< [num_nodes] patch of the boundary faces (of any rank, or at the node's
+                                     other places across periods) at the node;
                                      PCSIM_NODE_*      where there is none or are several */
 
   const int64_t
       *near_start;     /**< [num_cells + 1] cells that share a node with an owned cell, itself excluded */
-  const int32_t *near; /**< local numbers (ghosts too), ascending by global number */
+  const int32_t *near; /**< local numbers (ghosts too), in the order of node_cell */
 } pcsim_mesh_view;
 
 /** Collective. Rank 0 passes the raw mesh (others NULL): faces, checks (inverted, degenerate,
  *  unattached or duplicate cells, boundary facets without name or cell: ERR_MESH naming the cell and its
- *  coordinates), reordering (reverse Cuthill-McKee), recursive coordinate bisection, halo. The raw mesh
- *  stays the caller's. Caller destroys the mesh. The same raw mesh and rank count give the same mesh. */
+ *  coordinates), reordering (reverse Cuthill-McKee), recursive coordinate bisection, halo. The faces of
+ *  periodic pairs are matched (ERR_MESH names the first without a partner); their nodes may miss each other
+ * by a millionth of a face and are moved onto each other. The raw mesh stays the caller's. Caller destroys
+ * the mesh. The same raw mesh and rank count give the same mesh. */
 pcsim_status pcsim_mesh_create(MPI_Comm comm, const pcsim_raw_mesh *raw, pcsim_mesh **mesh) PCSIM_NODISCARD;
 void pcsim_mesh_destroy(pcsim_mesh **mesh);
 const pcsim_mesh_view *pcsim_mesh_get(const pcsim_mesh *mesh);
@@ -157,7 +179,7 @@ int pcsim_mesh_find_patch(const pcsim_mesh *mesh, const char *name);
 /** Patch of a local face, -1 for an interior one. */
 int pcsim_mesh_face_patch(const pcsim_mesh *mesh, int64_t face);
 
-/** Copy owned values into the ghosts of other ranks. Collective. `values` is
+/** Copy owned values into the ghosts of all ranks, images too. Collective. `values` is
  *  [num_cells + num_ghosts][width] double. No allocation after the first call with a width. */
 pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
 /** Collect owned values [num_cells][width] on rank 0 as `all` [num_cells_global][width] in the order of
@@ -169,7 +191,7 @@ pcsim_status pcsim_mesh_scatter(const pcsim_mesh *mesh, int width, const double 
                                 double *values) PCSIM_NODISCARD;
 /** Put the raw mesh together again on rank 0 (`*raw` is NULL elsewhere): cells in raw order, node numbers
  *  as they were (a node that no cell uses lies on the first used one), facets of the boundary only. Its
- *  patches are those of the view. Collective. Caller destroys. */
+ *  patches are those of the view: periodic boundaries are not among them. Collective. Caller destroys. */
 pcsim_status pcsim_mesh_gather_geometry(const pcsim_mesh *mesh, pcsim_raw_mesh **raw) PCSIM_NODISCARD;
 /** Owned cell that holds the point, or the nearest by centre over all ranks if none does (then
  *  `*inside` is false). Collective; `*rank` is the owner, `*cell` valid there only. */

@@ -106,6 +106,15 @@ typedef struct {
 pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch,
                                 mesher_layers *layers) PCSIM_NODISCARD;
 
+/* ---------------------------------------------------------------- periods */
+
+/** The next pair `periodic=A<tab>B` from item `*i` on, whose places among `names` [n] are given; false after
+ * the last. A pair with a name that is not there, or that was there before, turned round or not, is passed
+ * over: whoever reads the case's boundaries reports it. */
+bool mesher_periodic_next(const mesher_spec *spec, int n, const char *const *names, int *i, int pair[2]);
+/** Enter the pairs of the specification in a mesh. */
+pcsim_status mesher_periodic_set(const mesher_spec *spec, pcsim_raw_mesh *raw) PCSIM_NODISCARD;
+
 /* ----------------------------------------------------- points along a line */
 
 typedef double (*mesher_line_size)(const void *context, double s);

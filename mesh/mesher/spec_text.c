@@ -28,8 +28,8 @@ static pcsim_status cut_lines(mesher_spec *spec, const char *path) {
       PCSIM_CHECK(equal && equal > p, PCSIM_ERR_CASE, "%s:%d: '%s' is not of the form key=value", path, line,
                   p);
       *equal = 0;
-      PCSIM_CHECK(!mesher_spec_text(spec, p) || !strcmp(p, "rename"), PCSIM_ERR_CASE,
-                  "%s:%d: '%s' is given twice", path, line, p);
+      PCSIM_CHECK(!mesher_spec_text(spec, p) || !strcmp(p, "rename") || !strcmp(p, "periodic"),
+                  PCSIM_ERR_CASE, "%s:%d: '%s' is given twice", path, line, p);
       spec->item[spec->n].key = p;
       spec->item[spec->n++].value = equal + 1;
     }

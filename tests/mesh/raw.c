@@ -14,7 +14,7 @@ static pcsim_raw_mesh *square(void) {
   static const int32_t nodes[10] = {0, 1, 4, 3, 1, 2, 5, 1, 5, 4};
   static const uint8_t type[3] = {PCSIM_CELL_QUAD, PCSIM_CELL_TRIANGLE, PCSIM_CELL_TRIANGLE};
   static const int32_t edge[6][2] = {{0, 1}, {1, 2}, {2, 5}, {5, 4}, {4, 3}, {3, 0}};
-  const pcsim_raw_size size = {2, 6, 3, 10, 6, 12, 2, 1};
+  const pcsim_raw_size size = {2, 6, 3, 10, 6, 12, 2, 1, 1};
   pcsim_raw_mesh *m;
   assert_ok(pcsim_raw_mesh_new(&size, &m));
   for (int i = 0; i < 6; i++) {
@@ -33,6 +33,7 @@ static pcsim_raw_mesh *square(void) {
   assert_ok(pcsim_strdup("walls", &m->patches[0]));
   assert_ok(pcsim_strdup("inlet of the duct", &m->patches[1]));
   assert_ok(pcsim_strdup("fluid", &m->regions[0]));
+  m->periodic[0] = 1, m->periodic[1] = 0;
   assert_ok(pcsim_strdup("first line\nsecond line\n", &m->notes));
   return m;
 }
@@ -58,6 +59,8 @@ static void test_round_trip(void **state) {
   assert_int_equal(back->num_nodes, 6);
   assert_int_equal(back->num_cells, 3);
   assert_int_equal(back->num_facets, 6);
+  assert_int_equal(back->num_periodic, 1);
+  assert_memory_equal(back->periodic, m->periodic, 2 * sizeof *m->periodic);
   assert_memory_equal(back->nodes, m->nodes, 18 * sizeof(double));
   assert_memory_equal(back->cell_type, m->cell_type, 3);
   assert_memory_equal(back->cell_start, m->cell_start, 4 * sizeof(int64_t));
