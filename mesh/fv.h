@@ -208,6 +208,7 @@ struct pcsim_mesh {
   int64_t *rank_start;
   double *cell_centre, *cell_volume;
   int32_t *ghost_same;
+  double *ghost_shift;
   int64_t *cell_node_start;
   int32_t *owner, *neighbour;
   double *face_centre, *face_area;

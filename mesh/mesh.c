@@ -226,13 +226,16 @@ static void set_view(pcsim_mesh *mesh) {
 /* Images have the bits of their cells, but for the shift of the centre. */
 static pcsim_status place_images(pcsim_mesh *mesh, int num_periods, const double (*period)[3]) {
   const pcsim_mesh_part *part = &mesh->part;
+  pcsim_status status = pcsim_alloc((size_t)part->num_ghosts, 3 * sizeof(double), &mesh->ghost_shift);
+  PCSIM_TRY(pcsim_status_agree(mesh->comm, status));
   PCSIM_TRY(pcsim_mesh_exchange(mesh, 1, mesh->cell_volume));
   PCSIM_TRY(pcsim_mesh_exchange(mesh, 3, mesh->cell_centre));
   for (int64_t g = 0; g < part->num_ghosts; g++) {
-    double move[3];
+    double *move = mesh->ghost_shift + 3 * g;
     pcsim_shift_vector(num_periods, period, part->ghost_shift[g], move);
     for (int d = 0; d < 3; d++) mesh->cell_centre[3 * (part->num_cells + g) + d] += move[d];
   }
+  mesh->view.ghost_shift = mesh->ghost_shift;
   return PCSIM_OK;
 }
 
@@ -303,6 +306,7 @@ void pcsim_mesh_destroy(pcsim_mesh **mesh) {
   pcsim_free(&m->cell_centre);
   pcsim_free(&m->cell_volume);
   pcsim_free(&m->ghost_same);
+  pcsim_free(&m->ghost_shift);
   pcsim_free(&m->cell_node_start);
   pcsim_free(&m->owner);
   pcsim_free(&m->neighbour);

@@ -8,17 +8,29 @@
 
 static bool is_pattern(const char *name) { return strpbrk(name, "*?[") != NULL; }
 
+/* Boundaries of the mesh with a condition, then periodic ones. */
+static const char *name_of(const pcsim_mesh_view *mesh, int i) {
+  return i < mesh->num_patches ? mesh->patch_name[i] : mesh->periodic_name[i - mesh->num_patches];
+}
+
 /* "inlet, outlet, walls", cut with "..." where it gets long. */
 static void list_patches(const pcsim_mesh_view *mesh, char *text, size_t size) {
   text[0] = '\0';
-  for (int p = 0; p < mesh->num_patches; ++p) {
-    size_t used = strlen(text), need = strlen(mesh->patch_name[p]) + 8;
+  for (int p = 0; p < mesh->num_patches + 2 * mesh->num_periodic; ++p) {
+    size_t used = strlen(text), need = strlen(name_of(mesh, p)) + 8;
     if (used + need > size) {
       strncat(text, ", ...", size - used - 1);
       return;
     }
-    snprintf(text + used, size - used, "%s%s", p ? ", " : "", mesh->patch_name[p]);
+    snprintf(text + used, size - used, "%s%s", p ? ", " : "", name_of(mesh, p));
   }
+}
+
+/* The partner of a periodic boundary, NULL if it is none. */
+static const char *partner_of(const pcsim_mesh_view *mesh, const char *name) {
+  for (int i = 0; i < 2 * mesh->num_periodic; ++i)
+    if (strcmp(mesh->periodic_name[i], name) == 0) return mesh->periodic_name[i ^ 1];
+  return NULL;
 }
 
 static void report_no_match(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh_view *mesh,
@@ -26,6 +38,7 @@ static void report_no_match(pcsim_tree *tree, const pcsim_node *at, const pcsim_
   char list[800];
   list_patches(mesh, list, sizeof list);
   const char *near = pcsim_nearest(name, mesh->patch_name, (size_t)mesh->num_patches);
+  if (!near) near = pcsim_nearest(name, mesh->periodic_name, 2 * (size_t)mesh->num_periodic);
   pcsim_tree_problem(tree, at, "the mesh has no boundary %s`%.96s`; it has: %s%s%s%s",
                      is_pattern(name) ? "that matches " : "", name, list[0] ? list : "none",
                      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
@@ -113,6 +126,26 @@ static int match_patch(pcsim_tree *tree, const char *name, const boundary_entry 
   return found;
 }
 
+static bool is_boundary(const pcsim_mesh_view *mesh, const char *name) {
+  for (int i = 0; i < mesh->num_patches + 2 * mesh->num_periodic; ++i)
+    if (strcmp(name_of(mesh, i), name) == 0) return true;
+  return false;
+}
+
+/* `name: {periodic: other}`: both must be there, and joined by the mesh. */
+static void check_periodic(pcsim_tree *tree, const pcsim_mesh_view *mesh, const boundary_entry *entry) {
+  const char *other = pcsim_node_text(entry->periodic), *partner = partner_of(mesh, entry->name);
+  if (!is_boundary(mesh, entry->name)) {
+    report_no_match(tree, entry->key, mesh, entry->name);
+  } else if (!is_boundary(mesh, other)) {
+    report_no_match(tree, entry->periodic, mesh, other);
+  } else if (!partner || strcmp(partner, other) != 0) {
+    pcsim_tree_problem(tree, entry->periodic, "the mesh does not join boundary `%s` to `%s`%s%s%s",
+                       entry->name, other, partner ? "; it joins it to `" : "", partner ? partner : "",
+                       partner ? "`" : "");
+  }
+}
+
 /* Report entries that name nothing. A misspelt key already names the boundary it was meant for: `meant` keeps
  * it from a second report. */
 static pcsim_status check_entries(pcsim_tree *tree, const pcsim_mesh *mesh, const boundary_entry *entry,
@@ -122,6 +155,17 @@ static pcsim_status check_entries(pcsim_tree *tree, const pcsim_mesh *mesh, cons
   bool *matched = NULL;
   PCSIM_TRY(pcsim_alloc(n, sizeof *matched, &matched));
   for (int c = 0; c < num; ++c) {
+    const char *partner = partner_of(view, entry[c].name);
+    if (entry[c].periodic) {
+      check_periodic(tree, view, &entry[c]);
+      continue;
+    }
+    if (partner) {
+      pcsim_tree_problem(tree, entry[c].key,
+                         "boundary `%s` is periodic with `%s`: it takes no other condition", entry[c].name,
+                         partner);
+      continue;
+    }
     if (select_patches(mesh, entry[c].name, matched) > 0) continue;
     report_no_match(tree, entry[c].key, view, entry[c].name);
     const char *near = pcsim_nearest(entry[c].name, view->patch_name, n);
@@ -155,7 +199,8 @@ pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh, flo
                         &boundaries->of_patch));
   PCSIM_TRY(pcsim_alloc((size_t)boundaries->num, sizeof *entries, &entries));
   for (int c = 0; c < boundaries->num; ++c)
-    entries[c] = (boundary_entry){boundaries->condition[c].name, boundaries->condition[c].key};
+    entries[c] = (boundary_entry){boundaries->condition[c].name, boundaries->condition[c].key,
+                                  boundaries->condition[c].periodic};
   pcsim_status status =
       boundary_entries_match(tree, mesh, entries, boundaries->num, "{wall: no-slip}", boundaries->of_patch);
   pcsim_free(&entries);

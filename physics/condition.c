@@ -37,8 +37,7 @@ static const pcsim_condition conditions[] = {
     {"total-pressure", "total pressure given: inlets from a reservoir", total_keys, NUM(total_keys), ""},
     {"flow-rate", "volume flow given: inlets and outlets", rate_keys, NUM(rate_keys), ""},
     {"symmetry", "plane of symmetry", symmetry_keys, NUM(symmetry_keys), ""},
-    {"periodic", "continues at another boundary", periodic_keys, NUM(periodic_keys),
-     "the steady flow does not offer periodic boundaries yet"},
+    {"periodic", "continues at another boundary", periodic_keys, NUM(periodic_keys), ""},
     {"table", "values over time", table_keys, NUM(table_keys),
      "a table is the value of a condition; expected e.g. {velocity: {table: f.csv, profile: [1, 0]}}"},
     {"flux", "flux given, for typed equations", flux_keys, NUM(flux_keys),
@@ -132,6 +131,10 @@ static bool depends_on_place(const flow_value *value) {
 static bool read_kind(pcsim_tree *tree, int dim, const char *name, flow_condition *condition) {
   const pcsim_node *node = pcsim_node_get(condition->node, name);
   if (strcmp(name, "wall") == 0) return read_wall(tree, dim, condition);
+  if (strcmp(name, "periodic") == 0) {
+    condition->periodic = node;
+    return true;
+  }
   if (strcmp(name, "velocity") == 0) {
     condition->kind = PCSIM_FLOW_VELOCITY;
     condition->gives = GIVES_VELOCITY;
@@ -161,6 +164,7 @@ static bool read_kind(pcsim_tree *tree, int dim, const char *name, flow_conditio
 
 void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition) {
   condition->valid = false;
+  condition->periodic = NULL;
   if (pcsim_node_get_kind(condition->node) != PCSIM_NODE_MAPPING) {
     pcsim_tree_problem(tree, condition->node,
                        "`%s` needs a condition in braces, e.g. {wall: no-slip} or {pressure: 0}",

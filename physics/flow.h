@@ -61,9 +61,10 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics);
 
 typedef enum { GIVES_NOTHING, GIVES_VELOCITY, GIVES_PRESSURE, GIVES_FLOW_RATE } flow_gives;
 typedef struct {
-  const char *name;      /* as written: a name or a pattern */
-  const pcsim_node *key; /* its place */
-  pcsim_node *node;      /* the mapping */
+  const char *name;           /* as written: a name or a pattern */
+  const pcsim_node *key;      /* its place */
+  pcsim_node *node;           /* the mapping */
+  const pcsim_node *periodic; /* the boundary that it continues at; then no kind and no value */
   pcsim_flow_kind kind;
   flow_gives gives;
   flow_value value;
@@ -79,9 +80,11 @@ void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition);
 typedef struct {
   const char *name;
   const pcsim_node *key;
+  const pcsim_node *periodic; /* the name of its partner; NULL for what is not periodic */
 } boundary_entry;
 /* Which entry each patch of the mesh gets, -1 for none: of_patch [num_patches]. Problems: keys that name
- * nothing, patches without an entry (`example` shows one), two patterns for one. */
+ * nothing, patches without an entry (`example` shows one), two patterns for one, periodic ones that the mesh
+ * does not join. */
 pcsim_status boundary_entries_match(pcsim_tree *tree, const pcsim_mesh *mesh, const boundary_entry *entry,
                                     int num, const char *example, int *of_patch) PCSIM_NODISCARD;
 

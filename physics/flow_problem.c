@@ -194,6 +194,15 @@ static totals add_up(const pcsim_flow_problem *problem) {
   return sum;
 }
 
+/* The largest speed at the start. */
+static double start_speed(const pcsim_flow_problem *problem) {
+  double most = 0.0;
+  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
+  for (int64_t c = 0; c < n; ++c) most = fmax(most, norm(problem->start + 4 * c));
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(problem->mesh));
+  return most;
+}
+
 static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim) {
   double extreme[3] = {0.0, -DBL_MAX, -DBL_MAX}; /* speed, pressure, minus pressure */
   double fixed = 0.0;
@@ -214,6 +223,7 @@ static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim)
   double range = fixed > 0.0 ? extreme[1] + extreme[2] : 0.0;
   double drive = fmax(range, norm(view->force) * view->length_scale);
   view->velocity_scale = fmax(extreme[0], sqrt(drive / view->density));
+  if (!(view->velocity_scale > 0.0)) view->velocity_scale = start_speed(problem); /* it comes to rest */
   /* Nothing moves the fluid: the speed at which inertia and friction balance keeps the scales positive. */
   if (!(view->velocity_scale > 0.0))
     view->velocity_scale = view->viscosity / (view->density * view->length_scale);
@@ -481,11 +491,12 @@ static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, cons
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   trim_walls(problem->mesh, problem, true);
   totals sum = add_up(problem);
+  fill_start(tree, problem, start, &sum);
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   find_scales(problem, &sum, problem->view.dim);
   problem->view.velocity_scale = fmax(problem->view.velocity_scale, largest);
   check_reynolds(tree, &problem->view);
   if (problem->view.pressure_free) balance(tree, problem, &sum);
-  fill_start(tree, problem, start, &sum);
   if (problem->view.pressure_free && pcsim_tree_num_problems(tree) == before && is_root(problem->mesh))
     pcsim_log(PCSIM_LOG_INFO, "no boundary gives a pressure: its level is free and is set to mean zero");
   return PCSIM_OK;

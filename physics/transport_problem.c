@@ -200,11 +200,12 @@ done:
 
 static pcsim_status make_conditions(const typed_case *c, pcsim_transport_problem *p) {
   size_t m = (size_t)c->names.num_unknowns;
-  p->view.num_conditions = c->conditions.num;
-  PCSIM_TRY(pcsim_alloc((size_t)c->conditions.num, sizeof *p->condition, &p->condition));
-  PCSIM_TRY(pcsim_alloc((size_t)c->conditions.num, sizeof *p->patch_of, &p->patch_of));
+  const int num = c->conditions.num - c->conditions.num_periodic;
+  p->view.num_conditions = num;
+  PCSIM_TRY(pcsim_alloc((size_t)num, sizeof *p->condition, &p->condition));
+  PCSIM_TRY(pcsim_alloc((size_t)num, sizeof *p->patch_of, &p->patch_of));
   p->view.condition = p->condition;
-  for (int k = 0; k < c->conditions.num; ++k) {
+  for (int k = 0; k < num; ++k) {
     const typed_condition *given = &c->conditions.condition[k];
     pcsim_transport_condition *made = &p->condition[k];
     pcsim_program *program = NULL, *lowered = NULL;

@@ -193,12 +193,13 @@ typedef struct {
   const char *name;
   const pcsim_node *key;
   pcsim_node *node;
-  uint8_t *kind;           /* [m] pcsim_transport_kind or TYPED_NO_CONDITION */
-  pcsim_expr **expr;       /* [m] value or flux; NULL: none given, or wrong */
-  const pcsim_node **text; /* [m] node of expr */
+  uint8_t *kind;              /* [m] pcsim_transport_kind or TYPED_NO_CONDITION */
+  pcsim_expr **expr;          /* [m] value or flux; NULL: none given, or wrong */
+  const pcsim_node **text;    /* [m] node of expr */
+  const pcsim_node *periodic; /* the boundary that it continues at; then nothing else is given */
 } typed_condition;
 typedef struct {
-  int num;
+  int num, num_periodic; /* the periodic ones come last */
   typed_condition *condition;
   int *of_patch; /* [num_patches] -1 none */
 } typed_conditions;

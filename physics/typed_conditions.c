@@ -147,15 +147,30 @@ static pcsim_status read_given(const reading *r) {
         PCSIM_TRY(read_text(r, child, unknown, MAY_TIME | MAY_NORMAL));
     } else if (strcmp(key, "flux") == 0) {
       PCSIM_TRY(read_flux(r, child));
-    } else if (strcmp(key, "periodic") == 0 || strcmp(key, "table") == 0) {
-      pcsim_tree_problem(r->names->tree, child, "boundary `%s`: %s", r->condition->name,
-                         *key == 'p' ? "typed equations do not offer periodic boundaries yet"
-                                     : "a table is that of an unknown; expected e.g. {u: {table: f.csv}}");
+    } else if (strcmp(key, "table") == 0) {
+      pcsim_tree_problem(r->names->tree, child,
+                         "boundary `%s`: a table is that of an unknown; expected e.g. {u: {table: f.csv}}",
+                         r->condition->name);
     } else if (strcmp(key, "free") != 0 && strcmp(key, "symmetry") != 0) {
       report_key(r, i);
     }
   }
   return PCSIM_OK;
+}
+
+/* For all unknowns alike. */
+static void read_periodic(const reading *r) {
+  static const pcsim_key key[] = {
+      {"periodic", PCSIM_KEY_TEXT, NULL, "", "", "name of the boundary that this one continues at", 0, 0}};
+  const pcsim_node *node = r->condition->node;
+  for (int64_t i = 0; i < pcsim_node_size(node); ++i) {
+    if (strcmp(pcsim_node_key(node, i), "periodic") == 0) continue;
+    pcsim_tree_problem(r->names->tree, pcsim_node_key_node(node, i),
+                       "boundary `%s` is periodic: it takes no other condition", r->condition->name);
+    return;
+  }
+  pcsim_node_check(r->names->tree, r->condition->node, key, NUM(key), r->condition->name);
+  r->condition->periodic = pcsim_node_get(node, "periodic");
 }
 
 static pcsim_status read_condition(const reading *r) {
@@ -166,6 +181,10 @@ static pcsim_status read_condition(const reading *r) {
     return PCSIM_OK;
   }
   size_t before = pcsim_tree_num_problems(r->names->tree);
+  if (pcsim_node_get(c->node, "periodic")) {
+    read_periodic(r);
+    return PCSIM_OK;
+  }
   PCSIM_TRY(read_given(r));
   const pcsim_node *open = pcsim_node_get(c->node, "free");
   if (open) read_free(r, open);
@@ -183,6 +202,10 @@ static pcsim_status read_condition(const reading *r) {
 
 /* ------------------------------------------------------------------- all */
 
+static bool is_periodic(const pcsim_node *node) {
+  return pcsim_node_get_kind(node) == PCSIM_NODE_MAPPING && pcsim_node_get(node, "periodic");
+}
+
 pcsim_status typed_conditions_read(typed_names *names, typed_conditions *conditions) {
   const pcsim_node *root = pcsim_tree_root(names->tree), *node = pcsim_node_get(root, "boundaries");
   size_t m = (size_t)names->num_unknowns;
@@ -195,8 +218,11 @@ pcsim_status typed_conditions_read(typed_names *names, typed_conditions *conditi
   }
   int64_t n = pcsim_node_size(node);
   PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *conditions->condition, &conditions->condition));
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t k = 0; k < 2 * n; ++k) {
+    const int64_t i = k % n;
+    if (is_periodic(pcsim_node_child(node, i)) != (k >= n)) continue;
     typed_condition *c = &conditions->condition[conditions->num++];
+    conditions->num_periodic += k >= n;
     c->name = pcsim_node_key(node, i);
     c->key = pcsim_node_key_node(node, i);
     c->node = pcsim_node_get(node, c->name);
@@ -217,7 +243,8 @@ pcsim_status typed_conditions_match(const typed_names *names, const pcsim_mesh *
                         &conditions->of_patch));
   PCSIM_TRY(pcsim_alloc((size_t)conditions->num, sizeof *entries, &entries));
   for (int c = 0; c < conditions->num; ++c)
-    entries[c] = (boundary_entry){conditions->condition[c].name, conditions->condition[c].key};
+    entries[c] = (boundary_entry){conditions->condition[c].name, conditions->condition[c].key,
+                                  conditions->condition[c].periodic};
   snprintf(example, sizeof example, "{%s: 0}", names->num_unknowns ? names->unknown[0] : "u");
   pcsim_status status =
       boundary_entries_match(names->tree, mesh, entries, conditions->num, example, conditions->of_patch);

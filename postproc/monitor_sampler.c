@@ -365,6 +365,11 @@ static pcsim_status fetch_faces(sampler *s, const int64_t *cell) {
   if (s->halo.num_receive > 0)
     memcpy(s->face_data + FACE_WIDTH * num_boundary(mesh), s->halo.receive_buffer,
            (size_t)s->halo.num_receive * FACE_WIDTH * sizeof(double));
+  for (int k = 0; mesh->ghost_shift && k < q.num_wanted; ++k) /* faces of images move with them */
+    for (int64_t f = s->face_start[q.ghost[k]]; f < s->face_start[q.ghost[k] + 1]; ++f)
+      for (int i = 0; i < 3; ++i)
+        s->face_data[(int64_t)FACE_WIDTH * s->face_of[f] + i] +=
+            mesh->ghost_shift[3 * (q.ghost[k] - mesh->num_cells) + i];
 done:
   request_free(&q);
   return status;

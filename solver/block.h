@@ -21,6 +21,8 @@ typedef struct {
 } block_matrix;
 
 /** Room for the pattern; values zero. start is taken over by the caller filling it afterwards. */
+/** Sort the columns of each row and drop repeated ones; start [n + 1] is closed up. */
+void rows_sort(int64_t n, int64_t *start, int32_t *column);
 pcsim_status block_matrix_create(int m, int64_t n, int64_t num_ghosts, int64_t nnz,
                                  block_matrix *a) PCSIM_NODISCARD;
 void block_matrix_destroy(block_matrix *a);

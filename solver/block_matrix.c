@@ -2,7 +2,26 @@
 #include "block.h"
 #include "simd.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+static int compare_int32(const void *x, const void *y) {
+  const int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+  return (a > b) - (a < b);
+}
+
+void rows_sort(int64_t n, int64_t *start, int32_t *column) {
+  int64_t from = 0, at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t end = start[i + 1];
+    start[i] = at;
+    qsort(column + from, (size_t)(end - from), sizeof *column, compare_int32);
+    for (int64_t k = from; k < end; k++)
+      if (at == start[i] || column[at - 1] != column[k]) column[at++] = column[k];
+    from = end;
+  }
+  start[n] = at;
+}
 
 pcsim_status block_matrix_create(int m, int64_t n, int64_t num_ghosts, int64_t nnz, block_matrix *a) {
   memset(a, 0, sizeof *a);

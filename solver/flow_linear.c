@@ -5,6 +5,7 @@
  * border. */
 #include "block.h"
 #include "flow.h"
+#include "halo.h"
 #include "petsc_error.h"
 
 #include <petscksp.h>
@@ -39,11 +40,6 @@ static void count_pattern(const flow *f, int64_t *count) {
   for (int64_t i = 0; i < f->n; i++) count[i + 1] += count[i];
 }
 
-static int compare_int32(const void *x, const void *y) {
-  const int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
-  return (a > b) - (a < b);
-}
-
 static pcsim_status make_pattern(flow_linear *l) {
   const flow *f = l->f;
   int64_t *start = NULL;
@@ -55,20 +51,18 @@ static pcsim_status make_pattern(flow_linear *l) {
   for (int64_t i = 0; i < f->n; i++) l->a.column[start[i]++] = (int32_t)i;
   for (int64_t k = 0; k < f->ni; k++) {
     const int32_t P = f->owner[k], N = f->neighbour[k];
-    if (P < f->n) l->a.column[start[P]++] = N;
-    if (N < f->n) l->a.column[start[N]++] = P;
+    if (P < f->n) l->a.column[start[P]++] = column_of(f->view, N);
+    if (N < f->n) l->a.column[start[N]++] = column_of(f->view, P);
   }
-  for (int64_t i = 0; i < f->n; i++) {
-    qsort(l->a.column + l->a.start[i], (size_t)(l->a.start[i + 1] - l->a.start[i]), sizeof(int32_t),
-          compare_int32);
-    l->a.diagonal[i] = block_matrix_find(&l->a, i, (int32_t)i);
-  }
+  rows_sort(f->n, l->a.start, l->a.column);
+  for (int64_t i = 0; i < f->n; i++) l->a.diagonal[i] = block_matrix_find(&l->a, i, (int32_t)i);
   PCSIM_GOTO(pcsim_alloc((size_t)(4 * f->ni + f->nb), sizeof *l->slot, &l->slot), status, done);
   for (int64_t k = 0; k < f->ni; k++)
     for (int row = 0; row < 2; row++)
       for (int column = 0; column < 2; column++) {
         const int32_t i = row ? f->neighbour[k] : f->owner[k], j = column ? f->neighbour[k] : f->owner[k];
-        l->slot[4 * k + 2 * row + column] = i < f->n ? block_matrix_find(&l->a, i, j) : -1;
+        l->slot[4 * k + 2 * row + column] =
+            i < f->n ? block_matrix_find(&l->a, i, column_of(f->view, j)) : -1;
       }
   for (int64_t k = 0; k < f->nb; k++) l->slot[4 * f->ni + k] = l->a.diagonal[f->wall_owner[k]];
 done:

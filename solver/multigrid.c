@@ -196,12 +196,17 @@ static pcsim_status coarse_ghosts(multigrid *mg, mg_level *fine, mg_level *coars
   PCSIM_GOTO(pcsim_alloc((size_t)ng, sizeof *unique, &unique), status, done);
   for (int64_t i = 0; i < nf; i++) global[i] = first + fine->aggregate[i];
   PCSIM_GOTO(halo_exchange_int64(fine->exchange, global, global + nf), status, done);
-  for (int64_t i = 0; i < ng; i++) unique[i] = global[nf + i];
-  if (ng) qsort(unique, (size_t)ng, sizeof *unique, compare_int64);
-  int64_t u = 0;
-  for (int64_t i = 0; i < ng; i++)
+  int64_t u = 0, others = 0;
+  for (int64_t i = 0; i < ng; i++) /* images of own rows are those rows */
+    if (global[nf + i] < first || global[nf + i] >= first + n) unique[others++] = global[nf + i];
+  if (others) qsort(unique, (size_t)others, sizeof *unique, compare_int64);
+  for (int64_t i = 0; i < others; i++)
     if (u == 0 || unique[u - 1] != unique[i]) unique[u++] = unique[i];
   for (int64_t i = 0; i < ng; i++) {
+    if (global[nf + i] >= first && global[nf + i] < first + n) {
+      fine->aggregate[nf + i] = (int32_t)(global[nf + i] - first);
+      continue;
+    }
     const int64_t *p = bsearch(&global[nf + i], unique, (size_t)u, sizeof *unique, compare_int64);
     fine->aggregate[nf + i] = (int32_t)(n + (p - unique));
   }

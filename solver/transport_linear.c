@@ -3,6 +3,8 @@
  * Jacobian by algebraic multigrid or what the case's PETSc options name. Functions are all-PETSc
  * (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the border. */
 #include "transport_linear.h"
+#include "block.h"
+#include "halo.h"
 #include "petsc_error.h"
 
 #include <petscksp.h>
@@ -35,7 +37,8 @@ static int compare_int32(const void *x, const void *y) {
   return (a > b) - (a < b);
 }
 
-static int64_t find(const transport_linear *l, int64_t row, int32_t column) {
+static int64_t find(const transport_linear *l, int64_t row, int32_t cell) {
+  const int32_t column = column_of(l->t->view, cell);
   if (row >= l->t->n) return -1;
   const int32_t *first = l->column + l->start[row];
   const int32_t *at =
@@ -57,9 +60,10 @@ static pcsim_status fill_pattern(transport_linear *l, int64_t *next) {
   for (int64_t i = 0; i < t->n; i++) l->column[next[i]++] = (int32_t)i;
   for (int64_t k = 0; k < f->num; k++) {
     const int32_t P = f->owner[k], N = f->neighbour[k];
-    if (P < t->n) l->column[next[P]++] = N;
-    if (N < t->n) l->column[next[N]++] = P;
+    if (P < t->n) l->column[next[P]++] = column_of(t->view, N);
+    if (N < t->n) l->column[next[N]++] = column_of(t->view, P);
   }
+  rows_sort(t->n, l->start, l->column);
   return PCSIM_OK;
 }
 
@@ -78,7 +82,6 @@ static pcsim_status make_pattern(transport_linear *l) {
   PCSIM_TRY(pcsim_alloc((size_t)f->num * 4, sizeof *l->slot, &l->slot));
   for (int64_t i = 0; i < t->n; i++) {
     const int64_t count = l->start[i + 1] - l->start[i];
-    qsort(l->column + l->start[i], (size_t)count, sizeof *l->column, compare_int32);
     l->diagonal[i] = find(l, i, (int32_t)i);
     if (count > largest) largest = count;
   }

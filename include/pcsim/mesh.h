@@ -116,11 +116,13 @@ typedef struct {
   const int64_t *rank_start;   /**< [ranks + 1] global number of the first cell of each rank */
   const int64_t *ghost_global; /**< [num_ghosts], ascending; with periods a number may be there several times,
                                     and may be that of an owned cell */
-  const int32_t *ghost_same;   /**< [num_ghosts] the local cell that stands for all with this global number:
-                                    the owned one, else the first of the ghosts. For systems of equations. */
-  const double *cell_centre;   /**< [num_cells + num_ghosts][3] */
-  const double *cell_volume;   /**< [num_cells + num_ghosts] */
-  const int32_t *cell_region;  /**< [num_cells + num_ghosts] */
+  const double *ghost_shift; /**< [num_ghosts][3] by how much a ghost is moved: 0 but for images; NULL without
+                                  periods */
+  const int32_t *ghost_same; /**< [num_ghosts] the local cell that stands for all with this global number:
+                                  the owned one, else the first of the ghosts. For systems of equations. */
+  const double *cell_centre; /**< [num_cells + num_ghosts][3] */
+  const double *cell_volume; /**< [num_cells + num_ghosts] */
+  const int32_t *cell_region;   /**< [num_cells + num_ghosts] */
   const int64_t *cell_original; /**< [num_cells + num_ghosts] place in the raw mesh */
 
   int64_t num_faces;          /**< interior first, then boundary faces sorted by patch */

@@ -210,9 +210,45 @@ static pcsim_status add_solid(const mesher_solid *s) {
   return PCSIM_OK;
 }
 
+/* The faces of the box at one end of an axis. */
+static pcsim_status faces_at(const mesher_solid *s, int axis, double at, int **face, size_t *n) {
+  int e, *tags = NULL;
+  double low[3], high[3], slack = 0;
+  for (int k = 0; k < 3; k++) slack = fmax(slack, 1e-6 * (s->high[k] - s->low[k]));
+  for (int k = 0; k < 3; k++) {
+    low[k] = (k == axis ? at : s->low[k]) - slack;
+    high[k] = (k == axis ? at : s->high[k]) + slack;
+  }
+  GMSH("the ends of the box",
+       gmshModelGetEntitiesInBoundingBox(low[0], low[1], low[2], high[0], high[1], high[2], &tags, n, 2, &e));
+  pcsim_status status = pcsim_alloc(*n / 2, sizeof **face, face); /* pairs of dimension and tag */
+  *n /= 2;
+  for (size_t i = 0; i < *n && status == PCSIM_OK; i++) (*face)[i] = tags[2 * i + 1];
+  gmshFree(tags);
+  return status;
+}
+
+static pcsim_status make_periodic(const mesher_solid *s, int axis) {
+  int e, *face[2] = {NULL, NULL};
+  size_t n[2] = {0, 0};
+  double move[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+  pcsim_status status;
+  move[4 * axis + 3] = s->high[axis] - s->low[axis];
+  PCSIM_GOTO(faces_at(s, axis, s->low[axis], &face[0], &n[0]), status, done);
+  PCSIM_GOTO(faces_at(s, axis, s->high[axis], &face[1], &n[1]), status, done);
+  gmshModelMeshSetPeriodic(2, face[1], n[1], face[0], n[0], move, 16, &e);
+  status = mesher_gmsh_check(e, "the periodic boundaries");
+done:
+  pcsim_free(&face[0]);
+  pcsim_free(&face[1]);
+  return status;
+}
+
 static pcsim_status fill_solid(const mesher_solid *solid, const mesher_sizes *sizes, const char *algorithm) {
   int e, hxt = algorithm && !strcmp(algorithm, "hxt");
   PCSIM_TRY(add_solid(solid));
+  for (int k = 0; k < 3; k++)
+    if (solid->periodic[k]) PCSIM_TRY(make_periodic(solid, k));
   GMSH("the sizes", gmshModelMeshSetSizeCallback(size_callback, (void *)sizes, &e));
   GMSH("the algorithm", gmshOptionSetNumber("Mesh.Algorithm", 6, &e));
   GMSH("the algorithm", gmshOptionSetNumber("Mesh.Algorithm3D", hxt ? 10 : 1, &e));

@@ -211,28 +211,42 @@ static double size_on_side(const void *context, double s) {
   return mesher_size_at(at->sizes, at->from[0] + at->along[0] * s, at->from[1] + at->along[1] * s, 0);
 }
 
-pcsim_status mesher_polygon_loop(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 mesher_mesh *mesh, int32_t **loop, int *size) {
-  *size = 0;
-  for (int i = 0; i < num_corners; i++) {
-    const double *a = corner[i], *b = corner[(i + 1) % num_corners];
-    double d[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(d[0], d[1]), *s;
-    const side at = {sizes, {a[0], a[1]}, {d[0] / length, d[1] / length}};
-    int n;
-    PCSIM_TRY(mesher_line(size_on_side, &at, length, 1, 0, &s, &n));
-    pcsim_status status = pcsim_realloc((size_t)(*size + n), sizeof **loop, loop);
-    for (int k = 0; k < n && status == PCSIM_OK; k++) {
-      double t = s[k] / length;
-      status = mesher_add_node(mesh, a[0] + t * d[0], a[1] + t * d[1], 0, &(*loop)[(*size)++]);
-    }
-    pcsim_free(&s);
-    PCSIM_TRY(status);
-  }
+/* Places along side i, from a along d; a side that runs against an earlier one takes its points. */
+static pcsim_status side_places(const mesher_sizes *sizes, const double a[2], const double d[2], int i,
+                                int against, double **s, int *n) {
+  const double length = hypot(d[0], d[1]);
+  const side at = {sizes, {a[0], a[1]}, {d[0] / length, d[1] / length}};
+  if (against < 0) return mesher_line(size_on_side, &at, length, 1, 0, &s[i], &n[i]);
+  n[i] = n[against];
+  PCSIM_TRY(pcsim_alloc((size_t)n[i] + 1, sizeof **s, &s[i]));
+  for (int k = 0; k <= n[i]; k++) s[i][k] = length - s[against][n[i] - k];
   return PCSIM_OK;
 }
 
+static pcsim_status polygon_loop(const mesher_sizes *sizes, int num_corners, const double corner[][2],
+                                 const int *against, mesher_mesh *mesh, int32_t **loop, int *size) {
+  double *s[MESHER_MAX_CORNERS] = {NULL};
+  int n[MESHER_MAX_CORNERS];
+  pcsim_status status = PCSIM_OK;
+  *size = 0;
+  for (int i = 0; i < num_corners; i++) {
+    const double *a = corner[i], *b = corner[(i + 1) % num_corners];
+    const double d[2] = {b[0] - a[0], b[1] - a[1]}, length = hypot(d[0], d[1]);
+    PCSIM_GOTO(side_places(sizes, a, d, i, against ? against[i] : -1, s, n), status, done);
+    PCSIM_GOTO(pcsim_realloc((size_t)(*size + n[i]), sizeof **loop, loop), status, done);
+    for (int k = 0; k < n[i]; k++) {
+      const double t = s[i][k] / length;
+      PCSIM_GOTO(mesher_add_node(mesh, a[0] + t * d[0], a[1] + t * d[1], 0, &(*loop)[(*size)++]), status,
+                 done);
+    }
+  }
+done:
+  for (int i = 0; i < num_corners; i++) pcsim_free(&s[i]);
+  return status;
+}
+
 pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 const char *algorithm, mesher_mesh *mesh) {
+                                 const int *against, const char *algorithm, mesher_mesh *mesh) {
   int32_t *loop = NULL;
   int size = 0;
   double low[3] = {INFINITY, INFINITY, 0}, high[3] = {-INFINITY, -INFINITY, 0};
@@ -243,7 +257,7 @@ pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, con
     }
   PCSIM_TRY(mesher_check_count(mesher_estimate(sizes, 2, low, high)));
   mesh->dim = 2;
-  pcsim_status status = mesher_polygon_loop(sizes, num_corners, corner, mesh, &loop, &size);
+  pcsim_status status = polygon_loop(sizes, num_corners, corner, against, mesh, &loop, &size);
   if (status == PCSIM_OK) status = mesher_triangulate(mesh, 1, &size, &loop, sizes, algorithm);
   pcsim_free(&loop);
   PCSIM_TRY(status);

@@ -21,12 +21,13 @@ void mesher_grid_free(mesher_grid *grid);
  *  over the end cell. Only pieces at right angles to the axis count. Caller frees. */
 pcsim_status mesher_axis_line(const mesher_sizes *sizes, int axis, double a, double b, int n, double grading,
                               double **line, int *num) PCSIM_NODISCARD;
-/** Points along the sides of a polygon, counter-clockwise. Caller frees the loop. */
-pcsim_status mesher_polygon_loop(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 mesher_mesh *mesh, int32_t **loop, int *size) PCSIM_NODISCARD;
-/** Fill a polygon with triangles. */
+enum { MESHER_MAX_CORNERS = 8 };
+/** Fill a polygon, its corners counter-clockwise, with triangles. Side i lies between corner i and the next;
+ *  against[i] is an earlier side of the same length in the opposite direction whose points it takes, -1 if it
+ *  has its own (NULL: all have). */
 pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 const char *algorithm, mesher_mesh *mesh) PCSIM_NODISCARD;
+                                 const int *against, const char *algorithm,
+                                 mesher_mesh *mesh) PCSIM_NODISCARD;
 /** Whether all corners of a facet have one coordinate. */
 bool mesher_all_at(int n, const double corner[][3], int axis, double value, double tolerance);
 /** `distort` and `seed`, if given. After the facets are known. */

@@ -137,9 +137,11 @@ pcsim_status mesher_gmsh_check(int ierr, const char *what) PCSIM_NODISCARD;
  *  loops stay as they are. `algorithm`: frontal or delaunay. */
 pcsim_status mesher_triangulate(mesher_mesh *mesh, int num_loops, const int *loop_size, int32_t *const *loop,
                                 const mesher_sizes *sizes, const char *algorithm) PCSIM_NODISCARD;
-/** Tetrahedra in a box, less a cylinder along z if `radius` > 0. */
+/** Tetrahedra in a box, less a cylinder along z if `radius` > 0; opposite ends of a periodic axis have the
+ * same triangles. */
 typedef struct {
   double low[3], high[3], centre[2], radius;
+  bool periodic[3];
 } mesher_solid;
 pcsim_status mesher_tetrahedralise(mesher_mesh *mesh, const mesher_solid *solid, const mesher_sizes *sizes,
                                    const char *algorithm) PCSIM_NODISCARD;

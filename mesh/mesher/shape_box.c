@@ -19,14 +19,23 @@ static const char *classify(const void *context, int n, const double corner[][3]
   return NULL;
 }
 
+/* Axes whose two ends are to have the same nodes. */
+static void find_periodic(const mesher_spec *spec, const box *b, bool periodic[3]) {
+  for (int k = 0, i = 0, pair[2]; k < 3; k++, i = 0)
+    periodic[k] = k < b->dim && mesher_periodic_next(spec, 2, b->name[k], &i, pair) && pair[0] != pair[1];
+}
+
 static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_sizes *sizes, int n[3]) {
-  mesher_piece piece[6];
+  mesher_piece piece[12];
   int pieces = 0;
+  bool periodic[3];
   double counts[3];
+  find_periodic(spec, b, periodic);
   for (int k = 0; k < b->dim; k++)
-    for (int end = 0; end < 2; end++) {
+    for (int i = 0; i < (periodic[k] ? 4 : 2); i++) { /* of a periodic axis each end is near both */
+      const int end = i % 2;
       mesher_piece *p = &piece[pieces++];
-      *p = (mesher_piece){.patch = b->name[k][end]};
+      *p = (mesher_piece){.patch = b->name[k][i < 2 ? end : !end]};
       memcpy(p->a, b->low, sizeof p->a);
       memcpy(p->b, b->high, sizeof p->b);
       p->a[k] = p->b[k] = end ? b->high[k] : b->low[k];
@@ -46,13 +55,17 @@ static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_siz
 static pcsim_status unstructured(const mesher_spec *spec, const box *b, const mesher_sizes *sizes,
                                  mesher_mesh *mesh) {
   const char *algorithm = mesher_spec_text(spec, "algorithm");
+  bool periodic[3];
+  find_periodic(spec, b, periodic);
   if (b->dim == 2) {
     const double corner[4][2] = {
         {b->low[0], b->low[1]}, {b->high[0], b->low[1]}, {b->high[0], b->high[1]}, {b->low[0], b->high[1]}};
-    return mesher_polygon_fill(sizes, 4, corner, algorithm, mesh);
+    const int against[4] = {-1, -1, periodic[1] ? 0 : -1, periodic[0] ? 1 : -1};
+    return mesher_polygon_fill(sizes, 4, corner, against, algorithm, mesh);
   }
   const mesher_solid solid = {.low = {b->low[0], b->low[1], b->low[2]},
-                              .high = {b->high[0], b->high[1], b->high[2]}};
+                              .high = {b->high[0], b->high[1], b->high[2]},
+                              .periodic = {periodic[0], periodic[1], periodic[2]}};
   mesh->dim = 3;
   PCSIM_TRY(mesher_check_count(mesher_estimate(sizes, 3, b->low, b->high)));
   return mesher_tetrahedralise(mesh, &solid, sizes, algorithm);

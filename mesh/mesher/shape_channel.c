@@ -120,7 +120,7 @@ done:
 
 static pcsim_status tetrahedra(const mesher_spec *spec, const channel *ch, mesher_mesh *mesh) {
   const mesher_solid solid = {
-      {0, 0, 0}, {ch->length, ch->height, ch->width}, {ch->centre[0], ch->centre[1]}, ch->radius};
+      {0, 0, 0}, {ch->length, ch->height, ch->width}, {ch->centre[0], ch->centre[1]}, ch->radius, {false}};
   mesh->dim = 3;
   PCSIM_TRY(mesher_check_count(mesher_estimate(&ch->sizes, 3, solid.low, solid.high)));
   PCSIM_TRY(mesher_tetrahedralise(mesh, &solid, &ch->sizes, mesher_spec_text(spec, "algorithm")));

@@ -107,8 +107,8 @@ pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
   if (!strcmp(cells, "triangles") && n[0] == 0) {
     double u = -s.upstream, l = s.length, low = -s.step, top = s.height - s.step;
     const double corner[6][2] = {{0, low}, {l, low}, {l, top}, {u, top}, {u, 0}, {0, 0}};
-    PCSIM_TRY(mesher_polygon_fill(&sizes, s.upstream > 0 ? 6 : 5, corner, mesher_spec_text(spec, "algorithm"),
-                                  mesh));
+    PCSIM_TRY(mesher_polygon_fill(&sizes, s.upstream > 0 ? 6 : 5, corner, NULL,
+                                  mesher_spec_text(spec, "algorithm"), mesh));
   } else {
     mesher_grid grid = {.dim = 2};
     pcsim_status status = x_lines(&s, &sizes, (int)n[0], grading, &grid);

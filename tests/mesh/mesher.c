@@ -433,6 +433,47 @@ static void test_no_place_to_write(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+/* Both ends of periodic axes have the same faces, for every kind of cells, also where sizes differ; from a
+ * Gmsh file too. Names that are not there are left to the reader of the conditions. */
+static void test_periodic(void **state) {
+  (void)state;
+#define PLANE "{shape: box, low: [0, 0], high: [2, 1], "
+#define SPACE "{shape: box, low: [0, 0, 0], high: [2, 1, 1], "
+#define BOTH                                                                                                 \
+  "}\nboundaries: {x-min: {periodic: x-max}, x-max: {periodic: x-min}, y-max: {periodic: y-min}, "           \
+  "q: {periodic: x-min}}"
+#define SIZES "size: 0.3, near: {x-min: {size: 0.1, growth: 0.2}, y-max: {size: 0.15, growth: 0.3}}, "
+  static const char *const meshes[] = {
+      PLANE "n: [5, 4], cells: quads, distort: 0.3" BOTH,
+      PLANE "n: [5, 4], cells: mixed" BOTH,
+      PLANE SIZES "cells: quads" BOTH,
+      PLANE SIZES "cells: triangles" BOTH,
+      "{file: test_mesh_mesher.msh" BOTH, /* the one before */
+      PLANE SIZES "cells: triangles, algorithm: delaunay" BOTH,
+      SPACE "n: [8, 3, 3], cells: mixed" BOTH,
+      SPACE "n: [4, 3, 3], cells: prisms, grading: 2" BOTH,
+      SPACE "n: [4, 3, 3], cells: tetrahedra, distort: 0.2" BOTH,
+      SPACE SIZES "cells: tetrahedra" BOTH,
+      SPACE SIZES "cells: tetrahedra, algorithm: hxt" BOTH,
+  };
+  for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++) {
+    pcsim_raw_mesh *raw;
+    pcsim_mesh *mesh;
+    if (generate(meshes[i], 1, i == 3, &raw) != PCSIM_OK) fail_msg("%s", pcsim_error_message());
+    assert_int_equal(raw->num_periodic, 2);
+    assert_string_equal(raw->patches[raw->periodic[2]], "y-max");
+    assert_string_equal(raw->patches[raw->periodic[3]], "y-min");
+    if (pcsim_mesh_create(MPI_COMM_WORLD, raw, &mesh) != PCSIM_OK) fail_msg("%s", pcsim_error_message());
+    const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+    assert_int_equal(v->num_patches, v->dim == 3 ? 2 : 0);
+    assert_close(v->period[0], 2, 1e-9);
+    assert_close(v->period[4], -1, 1e-9);
+    pcsim_mesh_destroy(&mesh);
+    pcsim_raw_mesh_destroy(&raw);
+  }
+  unlink(msh_path);
+}
+
 static int run_here(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shapes),
@@ -446,6 +487,7 @@ static int run_here(void) {
       cmocka_unit_test(test_mesher_failures),
       cmocka_unit_test(test_too_many_cells),
       cmocka_unit_test(test_no_place_to_write),
+      cmocka_unit_test(test_periodic),
   };
   return cmocka_run_group_tests_name("mesher", tests, NULL, NULL);
 }

@@ -58,6 +58,9 @@ static void test_refused(void **state) {
   refuse("mesh: {file: none.msh}\n", "case.yaml:1:14:|no mesh file|none.msh");
   refuse("mesh: {file: none.stl}\n", "NAME.msh");
   refuse("mesh: {file: none.msh, size: 2}\n", "'size'");
+  refuse(
+      "mesh: {shape: box, low: [0, 0], high: [1, 1], n: [2, 2]}\nboundaries: {\"x*\": {periodic: y-min}}\n",
+      "case.yaml:2:31:|NAME: {periodic: OTHER}");
 }
 
 static void test_all_problems_at_once(void **state) {
