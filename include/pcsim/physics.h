@@ -151,8 +151,8 @@ typedef enum {
  *  and the parameters of the case as parameters of the program, 1 x 1, with their values. Outputs lie on
  *  "points" too. pcsim_program_input tells which inputs there are. */
 
-/** One entry of `boundaries:` on the faces that it names; periodic ones have none and are left out. Row i of the programs' outputs belongs to unknown
- *  (and equation) i of the view. */
+/** One entry of `boundaries:` on the faces that it names; periodic ones have none and are left out. Row i of
+ * the programs' outputs belongs to unknown (and equation) i of the view. */
 typedef struct {
   const char *name;             /**< key in the case: a boundary or a pattern */
   const uint8_t *kind;          /**< [m] pcsim_transport_kind */
