@@ -12,8 +12,16 @@
 
 /* Rows that stand in the table that checks and, with their place before the name, in the one that documents.
  */
+#define REGIONS_ROW                                                                                          \
+  {                                                                                                          \
+    "regions", PCSIM_KEY_MAPPING, "", NULL, "",                                                              \
+        "materials, NAME: expression of x, y, z: the cells whose centre makes it true; of several the "      \
+        "first; "                                                                                            \
+        "the other cells of a shape are `rest`, those of a file keep their group",                           \
+        0, 0                                                                                                 \
+  }
 #define COMMON_ROWS                                                                                          \
-  {"shape", PCSIM_KEY_TEXT, NULL, NULL, "", "name of the shape (pcsim list shapes)", 0, 0},                  \
+  {"shape", PCSIM_KEY_TEXT, NULL, NULL, "", "name of the shape (pcsim list shapes)", 0, 0}, REGIONS_ROW,     \
       {"near", PCSIM_KEY_MAPPING, "", NULL, "", "local sizes by boundary: NAME: {size, growth, layers}", 0,  \
        0},                                                                                                   \
   {                                                                                                          \
@@ -46,7 +54,8 @@
   {                                                                                                           \
       "file", PCSIM_KEY_TEXT, NULL, NULL, "", "Gmsh mesh (.msh) instead of a shape, relative to the case", 0, \
       0},                                                                                                     \
-      {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on the coordinates of the file", POSITIVE}, {       \
+      {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on the coordinates of the file", POSITIVE},         \
+      REGIONS_ROW, {                                                                                          \
     "names", PCSIM_KEY_MAPPING, "", NULL, "",                                                                 \
         "other names for groups of the file, {\"surface 12\": inlet}; a group without a name is 'curve "      \
         "TAG' "                                                                                               \

@@ -234,6 +234,35 @@ static pcsim_status read_file(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spe
   return names && pcsim_node_get_kind(names) == PCSIM_NODE_MAPPING ? read_names(tree, names, spec) : PCSIM_OK;
 }
 
+/* `regions:` and, for its expressions, the parameters of the case. */
+static pcsim_status read_regions(pcsim_tree *tree, const pcsim_node *mesh, pcsim_mesh_spec *spec) {
+  static const char *const coordinates[] = {"x", "y", "z"};
+  const pcsim_node *regions = pcsim_node_get(mesh, "regions");
+  const char *const *name;
+  const double *value;
+  char line[1200];
+  if (!regions || pcsim_node_get_kind(regions) != PCSIM_NODE_MAPPING) return PCSIM_OK;
+  for (int64_t i = 0; i < pcsim_node_size(regions); i++) {
+    const pcsim_node *node = pcsim_node_child(regions, i);
+    const char *region = pcsim_node_key(regions, i), *text = pcsim_node_text(node);
+    pcsim_expr *expr;
+    if (!*region || has_control(region) || has_control(text) || strlen(region) + strlen(text) > 1000) {
+      pcsim_tree_problem(tree, node, "expected NAME: an expression of x, y, z in one line");
+      continue;
+    }
+    if (!pcsim_node_as_expr(tree, node, coordinates, 3, &expr)) continue;
+    pcsim_expr_destroy(&expr);
+    snprintf(line, sizeof line, "%s\t%s", region, text);
+    PCSIM_TRY(pcsim_spec_add_text(spec, "region", line));
+  }
+  const int n = pcsim_tree_parameters(tree, &name, &value);
+  for (int i = 0; i < n && pcsim_node_size(regions) > 0; i++) {
+    snprintf(line, sizeof line, "%.200s\t%.17g", name[i], value[i]);
+    PCSIM_TRY(pcsim_spec_add_text(spec, "parameter", line));
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status read_mesh(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spec *spec) {
   const pcsim_node *shape = pcsim_node_get(mesh, "shape"), *file = pcsim_node_get(mesh, "file");
   char place[1024];
@@ -248,7 +277,8 @@ static pcsim_status read_mesh(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spe
            pcsim_node_column(node));
   PCSIM_TRY(pcsim_strdup(place, &spec->place));
   PCSIM_TRY(pcsim_strdup(pcsim_node_text(node), &spec->subject));
-  return spec->file ? read_file(tree, mesh, spec) : read_shape(tree, mesh, spec);
+  PCSIM_TRY(spec->file ? read_file(tree, mesh, spec) : read_shape(tree, mesh, spec));
+  return read_regions(tree, mesh, spec);
 }
 
 /* Pairs `A: {periodic: B}` of `boundaries:`, once each; whoever reads the conditions judges the rest of them,

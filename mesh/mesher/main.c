@@ -26,6 +26,7 @@ typedef struct {
 } job;
 
 static pcsim_status write_mesh(const job *j, pcsim_raw_mesh *raw) {
+  PCSIM_TRY(mesher_regions_set(j->spec, raw));
   PCSIM_TRY(mesher_periodic_set(j->spec, raw));
   PCSIM_TRY(pcsim_raw_mesh_write(raw, j->out));
   if (j->msh) PCSIM_TRY(mesher_msh_write(raw, j->msh));

@@ -106,6 +106,13 @@ typedef struct {
 pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch,
                                 mesher_layers *layers) PCSIM_NODISCARD;
 
+/* ---------------------------------------------------------------- regions */
+
+/** Give cells the regions of the specification, `region=NAME<tab>EXPRESSION`: the first that is true at the
+ *  centre of a cell. The other cells of a shape become `rest`. Errors: ERR_CASE (an expression without a
+ * value somewhere, a region without a cell). */
+pcsim_status mesher_regions_set(const mesher_spec *spec, pcsim_raw_mesh *raw) PCSIM_NODISCARD;
+
 /* ---------------------------------------------------------------- periods */
 
 /** The next pair `periodic=A<tab>B` from item `*i` on, whose places among `names` [n] are given; false after

@@ -14,6 +14,13 @@ struct mesher_spec {
   } * item;
 };
 
+static bool may_repeat(const char *key) {
+  static const char *const keys[] = {"rename", "periodic", "region", "parameter"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (!strcmp(keys[i], key)) return true;
+  return false;
+}
+
 static pcsim_status cut_lines(mesher_spec *spec, const char *path) {
   int lines = 0;
   for (const char *p = spec->text; *p; p++) lines += *p == '\n';
@@ -28,8 +35,8 @@ static pcsim_status cut_lines(mesher_spec *spec, const char *path) {
       PCSIM_CHECK(equal && equal > p, PCSIM_ERR_CASE, "%s:%d: '%s' is not of the form key=value", path, line,
                   p);
       *equal = 0;
-      PCSIM_CHECK(!mesher_spec_text(spec, p) || !strcmp(p, "rename") || !strcmp(p, "periodic"),
-                  PCSIM_ERR_CASE, "%s:%d: '%s' is given twice", path, line, p);
+      PCSIM_CHECK(!mesher_spec_text(spec, p) || may_repeat(p), PCSIM_ERR_CASE, "%s:%d: '%s' is given twice",
+                  path, line, p);
       spec->item[spec->n].key = p;
       spec->item[spec->n++].value = equal + 1;
     }

@@ -474,6 +474,40 @@ static void test_periodic(void **state) {
   unlink(msh_path);
 }
 
+/* Cells get the first region that holds at their centre; parameters may be used; Gmsh files carry them on. */
+static void test_regions(void **state) {
+  (void)state;
+  static const char *const names[] = {"rest", "core", "slab"};
+  const char *const meshes[] = {
+      "{shape: box, low: [0, 0], high: [2, 1], n: [20, 10], cells: mixed, regions: {core: \"(x-1)^2 + "
+      "(y-0.5)^2 < r^2\", slab: \"x < 1\"}}\nparameters: {d: 0.6, r: d/2}",
+      "{file: test_mesh_mesher.msh}", /* what the first one wrote */
+      "{file: test_mesh_mesher.msh, regions: {slab: \"not (x > 1.5)\"}}",
+  };
+  for (size_t k = 0; k < sizeof meshes / sizeof *meshes; k++) {
+    pcsim_raw_mesh *raw;
+    if (generate(meshes[k], 1, k == 0, &raw) != PCSIM_OK) fail_msg("%s", pcsim_error_message());
+    assert_int_equal(raw->num_regions, k == 2 ? 2 : 3);
+    for (int64_t c = 0; c < raw->num_cells; c++) {
+      double x = 0, y = 0;
+      const int n = (int)(raw->cell_start[c + 1] - raw->cell_start[c]);
+      for (int i = 0; i < n; i++) {
+        x += raw->nodes[3 * (int64_t)raw->cell_nodes[raw->cell_start[c] + i]] / n;
+        y += raw->nodes[3 * (int64_t)raw->cell_nodes[raw->cell_start[c] + i] + 1] / n;
+      }
+      int expected = (x - 1) * (x - 1) + (y - 0.5) * (y - 0.5) < 0.09 ? 1 : x < 1 ? 2 : 0;
+      if (k == 2 && x <= 1.5) expected = 2;
+      assert_string_equal(raw->regions[raw->cell_region[c]], names[expected]);
+    }
+    pcsim_raw_mesh_destroy(&raw);
+  }
+  unlink(msh_path);
+  refuse("{shape: cavity, n: [2, 2], regions: {core: \"x < 0.1\"}}", PCSIM_ERR_CASE,
+         "no cell has its centre in 'core' (x < 0.1)");
+  refuse("{shape: cavity, n: [2, 2], regions: {core: \"sqrt(x - 0.5)\"}}", PCSIM_ERR_CASE,
+         "has no value at (0.25, 0.25, 0)");
+}
+
 static int run_here(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_shapes),
@@ -488,6 +522,7 @@ static int run_here(void) {
       cmocka_unit_test(test_too_many_cells),
       cmocka_unit_test(test_no_place_to_write),
       cmocka_unit_test(test_periodic),
+      cmocka_unit_test(test_regions),
   };
   return cmocka_run_group_tests_name("mesher", tests, NULL, NULL);
 }
