@@ -304,6 +304,8 @@ void flow_linear_destroy(flow_linear **out) {
 pcsim_status flow_linear_update(flow_linear *l) {
   assemble(l);
   if (l->multigrid) {
+    /* aggregates follow the first matrix: through time they follow the last, for the bits of resumed runs */
+    if (l->f->through_time) multigrid_destroy(&l->mg);
     if (!l->mg) return multigrid_create(l->f->mesh, &l->a, &l->mg_options, &l->mg);
     return multigrid_update(l->mg);
   }
