@@ -38,6 +38,13 @@ typedef struct {
   const int32_t *column; /**< source of each entry; of a gather: of each point, from the first on */
   const double *weight;  /**< [entries][width] */
 } map_tile;
+/** What back operators read beside a map_tile of the transpose, whose columns are the rows of its entries. */
+typedef struct {
+  const int64_t *entry;     /**< of each entry of the transpose, from the first of the map on */
+  const int64_t *row_start; /**< entries of each row of the map */
+  const int32_t *column;    /**< of each entry of the map */
+  const double *weight;     /**< of each entry of the map, [width] */
+} map_back;
 /** What is wanted of the entries of each point; NULL: not wanted. */
 typedef struct {
   double *sum; /**< [rows][width][tile] */
@@ -83,6 +90,15 @@ typedef struct {
    */
   void (*map_near)(const map_tile *t, int rows, int width, const double *a, int64_t stride,
                    const map_outputs *out);
+  /** Transposed sparse map: sum over entries and weights of a [rows][width]; out [rows][tile]. */
+  void (*map_transposed)(const map_tile *t, const map_back *back, int rows, int width, const double *a,
+                         int64_t stride, double *out);
+  /** a of the first entry of each point at which `chosen` is least or greatest, 0 of none; and the transpose:
+   * y of the rows whose first extremal entry this is, summed. */
+  void (*map_pick)(const map_tile *t, int rows, bool max, const double *a, int64_t stride,
+                   const double *chosen, int64_t chosen_stride, double *out);
+  void (*map_put)(const map_tile *t, const map_back *back, int rows, bool max, const double *y,
+                  int64_t stride, const double *chosen, int64_t chosen_stride, double *out);
   /** out [n] = value */
   void (*fill)(int64_t n, double value, void *out);
   /** First of n numbers that is not finite, or -1. */

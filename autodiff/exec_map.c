@@ -102,63 +102,12 @@ static source source_of(const pcsim_executor *x, pcsim_value root, int row) {
   return (source){data ? data + row : NULL, x->plan.program->nodes[root].rows};
 }
 
-static void sparse_transposed(const bound_map *b, source a, int rows, int width, int64_t first, int n,
-                              int tile, double *out) {
-  for (int p = 0; p < n; p++)
-    for (int r = 0; r < rows; r++) {
-      double sum = 0;
-      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
-        for (int w = 0; w < width; w++)
-          sum += b->weight[b->back_entry[i] * width + w] * a.at[b->back_row[i] * a.stride + r * width + w];
-      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
-    }
-}
-
-/** First entry of a row that attains the extremum of row r of `a`; -1: the row is empty. */
-static int64_t extremum(const bound_map *b, source a, int64_t row, int r, bool max) {
-  int64_t best = -1;
-  double value = 0;
-  for (int64_t e = b->start[row]; e < b->start[row + 1]; e++) {
-    const double v = a.at[b->column[e] * a.stride + r];
-    if (best >= 0 && !(max ? v > value : v < value)) continue;
-    best = e;
-    value = v;
-  }
-  return best;
-}
-
-static void segment(const bound_map *b, source a, source chosen, int rows, bool max, int64_t first, int n,
-                    int tile, double *out) {
-  for (int p = 0; p < n; p++)
-    for (int r = 0; r < rows; r++) {
-      const int64_t e = extremum(b, chosen, first + p, r, max);
-      out[(size_t)r * (size_t)tile + (size_t)p] = e < 0 ? 0 : a.at[b->column[e] * a.stride + r];
-    }
-}
-
-static void segment_put(const bound_map *b, source y, source chosen, int rows, bool max, int64_t first, int n,
-                        int tile, double *out) {
-  for (int p = 0; p < n; p++)
-    for (int r = 0; r < rows; r++) {
-      double sum = 0;
-      for (int64_t i = b->back_start[first + p]; i < b->back_start[first + p + 1]; i++)
-        if (extremum(b, chosen, b->back_row[i], r, max) == b->back_entry[i])
-          sum += y.at[b->back_row[i] * y.stride + r];
-      out[(size_t)r * (size_t)tile + (size_t)p] = sum;
-    }
-}
-
 /** The points first .. first + n - 1 of what the map writes. */
 static map_tile tile_of(const bound_map *b, bool back, int64_t points, int64_t first, int n, int tile) {
   const int64_t after = points - first - n;
   if (back) return (map_tile){n, tile, after, b->back_start + first, b->back_row, NULL};
   if (b->index) return (map_tile){n, tile, after, NULL, b->index + first, NULL};
   return (map_tile){n, tile, after, b->start + first, b->column, b->weight};
-}
-
-static void repeat_last(int rows, int n, int tile, double *out) {
-  for (int r = 0; r < rows; r++, out += tile)
-    for (int p = n; p < tile; p++) out[p] = out[n - 1];
 }
 
 /** Sums and extrema of the list, over the same entries. */
@@ -182,7 +131,11 @@ void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, i
   const bound_map *b = &x->maps[v->index];
   const int width = x->plan.program->maps[v->index].width;
   const source a = source_of(x, step->a, step->a_row);
-  const map_tile t = tile_of(b, v->kind == NODE_SCATTER_ADD, x->points[v->space], first, n, tile);
+  const bool transposed =
+      v->kind == NODE_SCATTER_ADD || v->kind == NODE_SPARSE_TRANSPOSED || v->kind == NODE_SEGMENT_PUT;
+  const map_tile t = tile_of(b, transposed, x->points[v->space], first, n, tile);
+  const map_back back = {b->back_entry, b->start, b->column, b->weight};
+  const source chosen = v->num_inputs > 1 ? source_of(x, step->b, step->b_row) : (source){NULL, 0};
   switch (v->kind) {
   case NODE_GATHER:
     x->kernels->map_gather(&t, v->rows, a.at, a.stride, out[0]);
@@ -196,13 +149,12 @@ void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, i
     near(x, step, &t, a, width, out);
     return;
   case NODE_SPARSE_TRANSPOSED:
-    sparse_transposed(b, a, v->rows, width, first, n, tile, out[0]);
-    break;
+    x->kernels->map_transposed(&t, &back, v->rows, width, a.at, a.stride, out[0]);
+    return;
   case NODE_SEGMENT_PICK:
-    segment(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out[0]);
-    break;
+    x->kernels->map_pick(&t, v->rows, v->first != 0, a.at, a.stride, chosen.at, chosen.stride, out[0]);
+    return;
   default: /* SEGMENT_PUT */
-    segment_put(b, a, source_of(x, step->b, step->b_row), v->rows, v->first != 0, first, n, tile, out[0]);
+    x->kernels->map_put(&t, &back, v->rows, v->first != 0, a.at, a.stride, chosen.at, chosen.stride, out[0]);
   }
-  repeat_last(v->rows, n, tile, out[0]);
 }

@@ -582,6 +582,9 @@ const exec_kernels TABLE = {
 #endif
     .map_gather = map_gather,
     .map_near = map_near,
+    .map_transposed = map_transposed,
+    .map_pick = map_pick,
+    .map_put = map_put,
     .fill = NAME(fill),
     .find_bad = NAME(find_bad),
 };

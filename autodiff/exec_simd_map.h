@@ -157,8 +157,9 @@ static void map_store(int rows, int n, const void *in, int tile, double *out) {
 
 /* ------------------------------------------------------------------------ along maps */
 
-/** Points ahead of which sources are asked for: enough to come from memory in time. */
-enum { GATHER_AHEAD = 64 };
+/** Points and entries ahead of which sources and weights are asked for: enough to come from memory in time.
+ */
+enum { GATHER_AHEAD = 64, ENTRIES_AHEAD = 128 };
 
 MAP_INLINE void gather_block(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
   const int n = t->n;
@@ -201,39 +202,50 @@ typedef struct {
   quad sum[3], low, high;
 } near_values;
 
-/** Over the entries of one point; `step` weights an entry, of which `width` (0: 1 is the weight) are used. */
+/** Over the entries of one point; `step` weights an entry, of which `width` (0: 1 is the weight) are used.
+ * Sums run over even and odd entries apart, since each addition waits for the one before. `ahead`: weights
+ * that far on are asked for, if it is not 0. */
 MAP_INLINE near_values near_point(int rows, int width, bool sums, bool extrema, const map_tile *t,
                                   int64_t point, const double *weight, int step, const double *a,
-                                  int64_t stride) {
+                                  int64_t stride, int64_t ahead) {
   near_values y = {{{0}}, {0}, {0}};
+  quad odd[3] = {{0}, {0}, {0}};
   const int64_t first = t->start[point], end = t->start[point + 1];
   if (extrema && first < end) y.low = y.high = quad_read(a + t->column[first] * stride, rows);
-  for (int64_t e = first; e < end; e++) {
-    const quad v = quad_read(a + t->column[e] * stride, rows);
-    if (sums && !width) y.sum[0] += v;
-    for (int w = 0; w < width; w++) y.sum[w] += v * weight[e * step + w];
-    if (extrema) {
-      y.low = quad_less(v, y.low);
-      y.high = quad_more(v, y.high);
-    }
+#define ENTRY(e, to)                                                                                         \
+  {                                                                                                          \
+    const quad v = quad_read(a + t->column[e] * stride, rows);                                               \
+    if (sums && !width) (to)[0] += v;                                                                        \
+    for (int w = 0; w < width; w++) (to)[w] += v * weight[(e)*step + w];                                     \
+    if (extrema) {                                                                                           \
+      y.low = quad_less(v, y.low);                                                                           \
+      y.high = quad_more(v, y.high);                                                                         \
+    }                                                                                                        \
   }
+  int64_t e = first;
+  for (; e + 1 < end; e += 2) {
+    if (width && ahead) __builtin_prefetch(weight + ahead + e * step, 0, 3);
+    ENTRY(e, y.sum)
+    ENTRY(e + 1, odd)
+  }
+  if (e < end) ENTRY(e, y.sum)
+#undef ENTRY
+  for (int w = 0; w < (width ? width : sums); w++) y.sum[w] += odd[w];
   return y;
 }
 
 MAP_INLINE void near_block(int rows, int width, bool sums, bool extrema, const map_tile *t, int first_weight,
                            int step, const double *a, int64_t stride, int first_row, const map_outputs *out) {
   const int n = t->n;
-  const int64_t tile = t->tile, apart = step ? step * tile : tile, entries = t->start[n] - t->start[0];
+  const int64_t tile = t->tile, apart = step ? step * tile : tile,
+                ahead = first_row == 0 && first_weight == 0 ? ENTRIES_AHEAD : 0;
   for (int64_t p = 0; p < tile; p += 4) {
-    if (first_row == 0 && first_weight == 0) {
-      const int64_t e = t->start[POINT(p)], end = t->start[POINT(p + 4)];
-      fetch_ahead(t->column + entries, e * 4, end * 4, false);
-      if (width) fetch_ahead(t->weight + entries * step, e * step * 8, end * step * 8, false);
-    }
     quad sum[3][4], low[4], high[4];
     for (int j = 0; j < 4; j++) {
-      const near_values y = near_point(rows, width, sums, extrema, t, POINT(p + j), t->weight + first_weight,
-                                       step, a + first_row, stride);
+      const int64_t point = POINT(p + j);
+      if (ahead) __builtin_prefetch(t->column + ahead + t->start[point], 0, 3);
+      const near_values y = near_point(rows, width, sums, extrema, t, point, t->weight + first_weight, step,
+                                       a + first_row, stride, ahead * step);
       for (int w = 0; w < 3; w++) sum[w][j] = y.sum[w];
       low[j] = y.low;
       high[j] = y.high;
@@ -287,4 +299,157 @@ static void map_near(const map_tile *t, int rows, int width, const double *a, in
     const int count = width - w < 3 ? width - w : 3;
     (extrema && count ? all : weights)[count](t, rows, w, width, a, stride, out);
   }
+}
+
+/* ---------------------------------------------------------------------- their transposes */
+
+/** Up to four rows with their weights side by side, as in memory: three vectors at most. */
+MAP_INLINE void transposed_block(int rows, int width, const map_tile *t, const map_back *back,
+                                 const double *a, int64_t stride, double *out) {
+  const int n = t->n, flat = rows * width;
+  for (int64_t p = 0; p < t->tile; p++) {
+    const int64_t point = POINT(p);
+    quad sum[3] = {{0}, {0}, {0}};
+    for (int64_t e = t->start[point]; e < t->start[point + 1]; e++) {
+      const double *w = back->weight + back->entry[e] * width, *v = a + t->column[e] * stride;
+      for (int k = 0; 4 * k < flat; k++)
+        sum[k] +=
+            quad_read(v + 4 * k, flat - 4 * k < 4 ? flat - 4 * k : 4) *
+            (quad){w[4 * k % width], w[(4 * k + 1) % width], w[(4 * k + 2) % width], w[(4 * k + 3) % width]};
+    }
+    for (int r = 0; r < rows; r++) {
+      double s = 0;
+      for (int k = r * width; k < (r + 1) * width; k++) s += sum[k / 4][k % 4];
+      out[r * t->tile + p] = s;
+    }
+  }
+}
+
+/** One row, any number of weights. */
+static void transposed_row(const map_tile *t, const map_back *back, int width, const double *a,
+                           int64_t stride, double *out) {
+  const int n = t->n;
+  for (int64_t p = 0; p < t->tile; p++) {
+    double sum = 0;
+    for (int64_t e = t->start[POINT(p)]; e < t->start[POINT(p) + 1]; e++)
+      for (int w = 0; w < width; w++)
+        sum += back->weight[back->entry[e] * width + w] * a[t->column[e] * stride + w];
+    out[p] = sum;
+  }
+}
+
+static void map_transposed(const map_tile *t, const map_back *back, int rows, int width, const double *a,
+                           int64_t stride, double *out) {
+#define BLOCK(count, r)                                                                                      \
+  transposed_block(count, WIDTH, t, back, a + (r)*WIDTH, stride, out + (int64_t)(r)*t->tile)
+#define WIDTH 1
+  if (width == 1) ROW_BLOCKS(rows, BLOCK)
+#undef WIDTH
+#define WIDTH 2
+  if (width == 2) ROW_BLOCKS(rows, BLOCK)
+#undef WIDTH
+#define WIDTH 3
+  if (width == 3) ROW_BLOCKS(rows, BLOCK)
+#undef WIDTH
+#undef BLOCK
+  for (int r = 0; r < rows && width > 3; r++)
+    transposed_row(t, back, width, a + r * width, stride, out + (int64_t)r * t->tile);
+}
+
+MAP_INLINE quad quad_select(quad_mask m, quad a, quad b) {
+#if defined(__AVX__)
+  return (quad)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m);
+#else
+  return (quad)((m & (quad_mask)a) | (~m & (quad_mask)b));
+#endif
+}
+MAP_INLINE bool quad_any(quad_mask m) {
+#if defined(__AVX__)
+  return _mm256_movemask_pd((__m256d)m) != 0;
+#else
+  return (m[0] | m[1] | m[2] | m[3]) != 0;
+#endif
+}
+
+/** Is a before b: less, or greater? */
+MAP_INLINE quad_mask quad_before(quad a, quad b, bool max) { return max ? a > b : a < b; }
+
+MAP_INLINE void pick_block(int rows, bool max, const map_tile *t, const double *a, int64_t stride,
+                           const double *chosen, int64_t chosen_stride, double *out) {
+  const int n = t->n;
+  for (int64_t p = 0; p < t->tile; p += 4) {
+    quad value[4] = {{0}, {0}, {0}, {0}};
+    for (int j = 0; j < 4; j++) {
+      const int64_t first = t->start[POINT(p + j)], end = t->start[POINT(p + j) + 1];
+      quad best = {0};
+      for (int64_t e = first; e < end; e++) {
+        const quad c = quad_read(chosen + t->column[e] * chosen_stride, rows),
+                   v = quad_read(a + t->column[e] * stride, rows);
+        const quad_mask better = e == first ? (quad_mask){-1, -1, -1, -1} : quad_before(c, best, max);
+        best = quad_select(better, c, best);
+        value[j] = quad_select(better, v, value[j]);
+      }
+    }
+    put_points((quads){value[0], value[1], value[2], value[3]}, rows, t->tile, out + p);
+  }
+}
+
+static void map_pick(const map_tile *t, int rows, bool max, const double *a, int64_t stride,
+                     const double *chosen, int64_t chosen_stride, double *out) {
+#define BLOCK(count, r)                                                                                      \
+  pick_block(count, MAX, t, a + (r), stride, chosen + (r), chosen_stride, out + (int64_t)(r)*t->tile)
+#define MAX true
+  if (max) ROW_BLOCKS(rows, BLOCK)
+#undef MAX
+#define MAX false
+  if (!max) ROW_BLOCKS(rows, BLOCK)
+#undef MAX
+#undef BLOCK
+}
+
+/** Rows of `mine`, the number of an entry, that no other entry of its row beats. An entry stands against
+ * those before it if it is before them; a nan stands if it is the first, and beats nobody else. Few entries
+ * are looked at before all rows are beaten. */
+MAP_INLINE quad_mask stands(int rows, bool max, const map_back *back, int64_t row, int64_t entry, quad mine,
+                            const double *chosen, int64_t stride) {
+  const int64_t first = back->row_start[row], end = back->row_start[row + 1];
+  quad_mask alive = {-1, rows > 1 ? -1 : 0, rows > 2 ? -1 : 0, rows > 3 ? -1 : 0};
+#define OTHER(e) quad_read(chosen + back->column[e] * stride, rows)
+  if (entry != first) alive &= quad_before(mine, OTHER(first), max);
+  for (int64_t e = first + 1; e < entry && quad_any(alive); e++) {
+    const quad v = OTHER(e);
+    alive &= ~(quad_before(v, mine, max) | (v == mine));
+  }
+  for (int64_t e = entry + 1; e < end && quad_any(alive); e++) alive &= ~quad_before(OTHER(e), mine, max);
+#undef OTHER
+  return alive;
+}
+
+MAP_INLINE void put_block(int rows, bool max, const map_tile *t, const map_back *back, const double *y,
+                          int64_t stride, const double *chosen, int64_t chosen_stride, double *out) {
+  const int n = t->n;
+  for (int64_t p = 0; p < t->tile; p += 4) {
+    quad sum[4] = {{0}, {0}, {0}, {0}};
+    for (int j = 0; j < 4; j++)
+      for (int64_t e = t->start[POINT(p + j)]; e < t->start[POINT(p + j) + 1]; e++) {
+        const int64_t entry = back->entry[e], row = t->column[e];
+        const quad mine = quad_read(chosen + back->column[entry] * chosen_stride, rows);
+        const quad_mask alive = stands(rows, max, back, row, entry, mine, chosen, chosen_stride);
+        if (quad_any(alive)) sum[j] += (quad)(alive & (quad_mask)quad_read(y + row * stride, rows));
+      }
+    put_points((quads){sum[0], sum[1], sum[2], sum[3]}, rows, t->tile, out + p);
+  }
+}
+
+static void map_put(const map_tile *t, const map_back *back, int rows, bool max, const double *y,
+                    int64_t stride, const double *chosen, int64_t chosen_stride, double *out) {
+#define BLOCK(count, r)                                                                                      \
+  put_block(count, MAX, t, back, y + (r), stride, chosen + (r), chosen_stride, out + (int64_t)(r)*t->tile)
+#define MAX true
+  if (max) ROW_BLOCKS(rows, BLOCK)
+#undef MAX
+#define MAX false
+  if (!max) ROW_BLOCKS(rows, BLOCK)
+#undef MAX
+#undef BLOCK
 }

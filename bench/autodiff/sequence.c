@@ -14,7 +14,7 @@ enum { MAX_THREADS = 2 };
 
 typedef struct {
   triangles mesh;
-  double *q, *length, *r, *seed;
+  double *q, *length, *r, *seed, *cotangent;
   hand_loops hand;
   hand_cells *cells;
   hand_faces *faces;
@@ -108,6 +108,7 @@ static void create_bench(int side, bench *b) {
   must(pcsim_alloc(3 * cells + 1, sizeof *b->q, &b->q), "fields");
   must(pcsim_alloc(3 * cells, sizeof *b->r, &b->r), "fields");
   must(pcsim_alloc(3 * cells, sizeof *b->seed, &b->seed), "fields");
+  must(pcsim_alloc(3 * cells, sizeof *b->cotangent, &b->cotangent), "fields");
   must(pcsim_alloc(cells, sizeof *b->length, &b->length), "fields");
   make_fields(b);
   create_hand(b);
@@ -118,6 +119,7 @@ static void destroy_bench(bench *b) {
   pcsim_free(&b->q);
   pcsim_free(&b->r);
   pcsim_free(&b->seed);
+  pcsim_free(&b->cotangent);
   pcsim_free(&b->length);
   pcsim_free(&b->hand.near_start);
   pcsim_free(&b->hand.near);
@@ -153,7 +155,9 @@ static double run_program(pcsim_executor *x, int threads) {
   return clock_of(threads) - before;
 }
 
-static pcsim_executor *create_executor(const bench *b, const pcsim_program *p, int tile, double *out) {
+/** `reverse`: the cotangent of q from b->seed, that of r. */
+static pcsim_executor *create_executor(const bench *b, const pcsim_program *p, bool reverse, int tile,
+                                       double *out) {
   const triangles *m = &b->mesh;
   pcsim_executor *x = NULL;
   must(pcsim_executor_create(p, &(pcsim_executor_options){.threads = b->threads, .tile = tile}, &x),
@@ -173,7 +177,8 @@ static pcsim_executor *create_executor(const bench *b, const pcsim_program *p, i
   must(pcsim_executor_bind_index(x, "owner", m->owner), "owner");
   must(pcsim_executor_bind_index(x, "neighbour", m->neighbour), "neighbour");
   must(pcsim_executor_bind_index(x, "inside", m->inside), "inside");
-  must(pcsim_executor_bind_output(x, "r", out), "r");
+  if (reverse) must(pcsim_executor_bind(x, "b_r", b->seed), "b_r");
+  must(pcsim_executor_bind_output(x, reverse ? "b_q" : "r", out), "output");
   return x;
 }
 
@@ -205,17 +210,24 @@ static void print(const bench *b, const char *kind, const char *unit, double val
   fflush(stdout);
 }
 
-static void measure(bench *b, const pcsim_program *p, int threads, int tile, double budget) {
+/** r and the cotangent of q, each by a program of its own, from the same start. */
+typedef struct {
+  pcsim_program *forward, *reverse;
+} programs;
+
+static void measure(bench *b, const programs *p, int threads, int tile, double budget) {
   share_out(b, threads);
-  pcsim_executor *x = create_executor(b, p, tile, b->r);
+  pcsim_executor *x = create_executor(b, p->forward, false, tile, b->r),
+                 *back = create_executor(b, p->reverse, true, tile, b->cotangent);
   run_program(x, threads);
+  run_program(back, threads);
   run_hand(b);
   const double apart = difference(b);
   if (!(apart < 1e-12)) {
     fprintf(stderr, "program and hand-written loops differ by %.1e\n", apart);
     exit(1);
   }
-  double hand = 1e30, program = 1e30, peak = 0;
+  double hand = 1e30, program = 1e30, reverse = 1e30, peak = 0;
   const double begin = now();
   int repeats = 0;
   do {
@@ -223,6 +235,8 @@ static void measure(bench *b, const pcsim_program *p, int threads, int tile, dou
     if (t < hand) hand = t;
     t = run_program(x, threads);
     if (t < program) program = t;
+    t = run_program(back, threads);
+    if (t < reverse) reverse = t;
     t = repeats % 4 ? 0 : peak_bandwidth(threads);
     if (t > peak) peak = t;
   } while (now() - begin < budget || ++repeats < 5);
@@ -230,20 +244,26 @@ static void measure(bench *b, const pcsim_program *p, int threads, int tile, dou
   print(b, "hand", "bandwidth", least_bytes(b) / hand / peak, hand);
   print(b, "program", "bandwidth", least_bytes(b) / program / peak, program);
   print(b, "ratio", "hand", program / hand, program);
+  print(b, "reverse", "program", reverse / program, reverse);
   pcsim_executor_destroy(&x);
+  pcsim_executor_destroy(&back);
   gather_in(b);
 }
 
 void measure_sequence(const char *only, double budget, int tile) {
   static const int sides[] = {224, 708};
   if (!strstr("sequence", only)) return;
-  pcsim_program *p = NULL;
-  must(sequence_program(&p), "program");
+  programs p = {0};
+  const char *const wrt[] = {"q"}, *const cotangent[] = {"b_q"};
+  must(sequence_program(&p.forward), "program");
+  must(pcsim_transform_vjp(p.forward, wrt, 1, &p.reverse), "reverse");
+  must(pcsim_program_keep(p.reverse, cotangent, 1), "reverse");
   for (int i = 0; i < 2; i++) {
     bench b;
     create_bench(sides[i], &b);
-    for (int threads = 1; threads <= MAX_THREADS; threads++) measure(&b, p, threads, tile, budget);
+    for (int threads = 1; threads <= MAX_THREADS; threads++) measure(&b, &p, threads, tile, budget);
     destroy_bench(&b);
   }
-  pcsim_program_destroy(&p);
+  pcsim_program_destroy(&p.forward);
+  pcsim_program_destroy(&p.reverse);
 }
