@@ -363,14 +363,6 @@ MAP_INLINE quad quad_select(quad_mask m, quad a, quad b) {
   return (quad)((m & (quad_mask)a) | (~m & (quad_mask)b));
 #endif
 }
-MAP_INLINE bool quad_any(quad_mask m) {
-#if defined(__AVX__)
-  return _mm256_movemask_pd((__m256d)m) != 0;
-#else
-  return (m[0] | m[1] | m[2] | m[3]) != 0;
-#endif
-}
-
 /** Is a before b: less, or greater? */
 MAP_INLINE quad_mask quad_before(quad a, quad b, bool max) { return max ? a > b : a < b; }
 
@@ -407,35 +399,43 @@ static void map_pick(const map_tile *t, int rows, bool max, const double *a, int
 #undef BLOCK
 }
 
-/** Rows of `mine`, the number of an entry, that no other entry of its row beats. An entry stands against
- * those before it if it is before them; a nan stands if it is the first, and beats nobody else. Few entries
- * are looked at before all rows are beaten. */
-MAP_INLINE quad_mask stands(int rows, bool max, const map_back *back, int64_t row, int64_t entry, quad mine,
-                            const double *chosen, int64_t stride) {
+/** The first extremal entry of a row of a map, for each of four rows of the value: those of a tile name the
+ * same rows of the map again and again, so they are kept for a while. */
+typedef struct {
+  quad_mask entry;
+  int64_t row;
+} extremal;
+enum { EXTREMALS = 256 };
+
+/** As map_pick chooses: a later entry has to be before the best, so that a nan that is first stays. */
+MAP_INLINE quad_mask find_extremal(int rows, bool max, const map_back *back, int64_t row,
+                                   const double *chosen, int64_t stride) {
   const int64_t first = back->row_start[row], end = back->row_start[row + 1];
-  quad_mask alive = {-1, rows > 1 ? -1 : 0, rows > 2 ? -1 : 0, rows > 3 ? -1 : 0};
-#define OTHER(e) quad_read(chosen + back->column[e] * stride, rows)
-  if (entry != first) alive &= quad_before(mine, OTHER(first), max);
-  for (int64_t e = first + 1; e < entry && quad_any(alive); e++) {
-    const quad v = OTHER(e);
-    alive &= ~(quad_before(v, mine, max) | (v == mine));
+  quad best = quad_read(chosen + back->column[first] * stride, rows);
+  quad_mask entry = {first, first, first, first};
+  for (int64_t e = first + 1; e < end; e++) {
+    const quad c = quad_read(chosen + back->column[e] * stride, rows);
+    const quad_mask better = quad_before(c, best, max);
+    best = quad_select(better, c, best);
+    entry = (quad_mask)quad_select(better, (quad)(quad_mask){e, e, e, e}, (quad)entry);
   }
-  for (int64_t e = entry + 1; e < end && quad_any(alive); e++) alive &= ~quad_before(OTHER(e), mine, max);
-#undef OTHER
-  return alive;
+  return entry;
 }
 
 MAP_INLINE void put_block(int rows, bool max, const map_tile *t, const map_back *back, const double *y,
                           int64_t stride, const double *chosen, int64_t chosen_stride, double *out) {
+  extremal kept[EXTREMALS];
   const int n = t->n;
+  for (int i = 0; i < EXTREMALS; i++) kept[i].row = -1;
   for (int64_t p = 0; p < t->tile; p += 4) {
     quad sum[4] = {{0}, {0}, {0}, {0}};
     for (int j = 0; j < 4; j++)
       for (int64_t e = t->start[POINT(p + j)]; e < t->start[POINT(p + j) + 1]; e++) {
         const int64_t entry = back->entry[e], row = t->column[e];
-        const quad mine = quad_read(chosen + back->column[entry] * chosen_stride, rows);
-        const quad_mask alive = stands(rows, max, back, row, entry, mine, chosen, chosen_stride);
-        if (quad_any(alive)) sum[j] += (quad)(alive & (quad_mask)quad_read(y + row * stride, rows));
+        extremal *k = &kept[row % EXTREMALS];
+        if (k->row != row) *k = (extremal){find_extremal(rows, max, back, row, chosen, chosen_stride), row};
+        const quad_mask mine = k->entry == entry;
+        sum[j] += (quad)(mine & (quad_mask)quad_read(y + row * stride, rows));
       }
     put_points((quads){sum[0], sum[1], sum[2], sum[3]}, rows, t->tile, out + p);
   }
