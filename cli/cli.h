@@ -98,9 +98,11 @@ int cli_signals_any(MPI_Comm comm);
 
 /* --------------------------------------------------------------- session */
 
+enum { OUTPUT_UNKNOWNS = 64 };
 /** `output:` of a case, which the command line owns. */
 typedef struct {
-  bool velocity, pressure, vorticity; /**< fields to write */
+  bool velocity, pressure, vorticity; /**< fields of a flow to write */
+  bool unknowns[OUTPUT_UNKNOWNS];     /**< of typed equations, in their order */
   int64_t checkpoint;                 /**< steps between checkpoints; 0: by time (a few seconds) */
   bool pictures;
   int64_t num_times;
@@ -117,7 +119,10 @@ typedef struct {
   cli *c;
   pcsim_tree *tree;
   pcsim_mesh_spec *spec;
-  pcsim_flow_options options;
+  pcsim_flow_options flow_options;           /**< of a flow */
+  pcsim_transport_options transport_options; /**< of typed equations */
+  pcsim_time time;                           /**< of either */
+  double tolerance;
   cli_output output;
   cli_study study;
   char *text;         /**< the case as completed before there is a mesh */
@@ -131,7 +136,10 @@ typedef struct {
   pcsim_transport_problem *transport; /**< of typed equations; then there is no `problem` */
   pcsim_monitors *monitors;
   pcsim_references *references;
-  pcsim_flow_solver *solver;
+  pcsim_flow_solver *flow_solver;
+  pcsim_transport_solver *transport_solver; /**< of `transport` */
+  pcsim_flow_fields flow_fields;            /**< what the list of fields is over */
+  pcsim_scalar *scalar;
 } cli_session;
 
 extern const pcsim_key cli_case_keys[];
@@ -158,6 +166,24 @@ void cli_session_drop_mesh(cli_session *session);
 void cli_session_close(cli_session *session);
 /** Open a run folder as a session with its mesh, problem and last state in a solver. Collective. */
 pcsim_status cli_session_open_run(cli *c, const char *folder, cli_session *session);
+
+/* ---------------------------------------------------------------- solver */
+
+/** Read `solve:`; problems go to the tree. */
+void cli_solver_read(cli_session *session);
+/** The solver of the session's problem; `steps` limits them, -1: the case does. What follows stands for the
+ *  function of the same name of pcsim_flow_solver or pcsim_transport_solver. */
+pcsim_status cli_solver_create(cli_session *session, int64_t steps);
+void cli_solver_destroy(cli_session *session);
+pcsim_status cli_solver_run(cli_session *session, pcsim_solve_observer observer, void *context,
+                            pcsim_solve_result *result);
+pcsim_status cli_solver_fields(cli_session *session, pcsim_fields *fields);
+int cli_solver_width(const cli_session *session);
+int64_t cli_solver_step(const cli_session *session);
+pcsim_status cli_solver_get_state(const cli_session *session, double *unknowns,
+                                  double scalars[PCSIM_NUM_STATE_SCALARS]);
+pcsim_status cli_solver_set_state(cli_session *session, const double *unknowns,
+                                  const double scalars[PCSIM_NUM_STATE_SCALARS]);
 
 /* ------------------------------------------------------------ run folder */
 
@@ -212,17 +238,22 @@ void cli_outcome_free(cli_outcome *outcome);
 /** Word for summary.json. */
 const char *cli_outcome_name(pcsim_outcome outcome);
 
+/** Field files (fields.c): of the cells as the case asks for; of boundaries, for a flow its walls. Nothing is
+ *  written where nothing is wanted; `*written` says so. Collective. */
+pcsim_status cli_fields_write(const cli_session *session, const pcsim_fields *fields, const char *path,
+                              bool *written);
+pcsim_status cli_surface_write(const cli_session *session, const pcsim_fields *fields, const char *path);
+
 /** Fields at one time of output.times: a file of its own, and the series of all so far. Collective. */
-pcsim_status cli_results_snapshot(const cli_session *session, const pcsim_flow_fields *fields,
-                                  const char *folder, int64_t number) PCSIM_NODISCARD;
+pcsim_status cli_results_snapshot(const cli_session *session, const pcsim_fields *fields, const char *folder,
+                                  int64_t number) PCSIM_NODISCARD;
 
 typedef struct {
   bool files, report, summary, pictures;
 } cli_results_wanted;
 /** Field files, pictures, report and, last, the summary. Collective. */
-pcsim_status cli_results_write(cli_session *session, const cli_outcome *outcome,
-                               const pcsim_flow_fields *fields, const char *folder,
-                               cli_results_wanted wanted);
+pcsim_status cli_results_write(cli_session *session, const cli_outcome *outcome, const pcsim_fields *fields,
+                               const char *folder, cli_results_wanted wanted);
 /** Draw cell values (NULL: the mesh alone) and save them as folder/name. Collective; rank 0 gets the picture.
  */
 pcsim_status cli_picture(const cli_session *session, const double *values, const double *gradient,
@@ -255,7 +286,7 @@ typedef struct {
 /** Mesh, problem, solver, march. `outcome` is to be freed also after a failure; `*fields` holds the last
  * state. Collective. */
 pcsim_status cli_solve(cli_session *session, const cli_part *part, cli_outcome *outcome,
-                       pcsim_flow_fields *fields);
+                       pcsim_fields *fields);
 
 /** Rows of a mesh study as they come, and what follows from them. */
 typedef struct {

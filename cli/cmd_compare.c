@@ -22,7 +22,7 @@ static pcsim_status compare(cli_session *s, const char *folder, const char *path
   cli *c = s->c;
   pcsim_tree *tree = NULL;
   pcsim_references *references = NULL;
-  pcsim_flow_fields fields;
+  pcsim_fields fields;
   pcsim_status status = pcsim_tree_read(path, &tree);
   if (status == PCSIM_OK) {
     pcsim_node *root = pcsim_tree_root(tree);
@@ -33,7 +33,7 @@ static pcsim_status compare(cli_session *s, const char *folder, const char *path
   }
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   PCSIM_GOTO(cli_session_open_run(c, folder, s), status, done);
-  PCSIM_GOTO(pcsim_flow_solver_fields(s->solver, &fields), status, done);
+  PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
   PCSIM_GOTO(pcsim_monitors_evaluate(s->monitors, &fields), status, done);
   status = pcsim_references_read(tree, s->monitors, &references);
   if (pcsim_tree_num_problems(tree)) status = pcsim_tree_status(tree);

@@ -88,8 +88,11 @@ static void list_keys(void) {
   printf("\nmesh: (and those of its shape: pcsim list shapes)\n");
   keys = pcsim_mesh_keys(&n);
   print_keys("  ", keys, n);
-  printf("\nsolve:\n");
+  printf("\nsolve: (of a flow)\n");
   keys = pcsim_flow_option_keys(&n);
+  print_keys("  ", keys, n);
+  printf("\nsolve: (of typed equations)\n");
+  keys = pcsim_transport_option_keys(&n);
   print_keys("  ", keys, n);
   printf("\noutput:\n");
   print_keys("  ", cli_output_keys, cli_num_output_keys);

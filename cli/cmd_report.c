@@ -101,14 +101,14 @@ static pcsim_status restore_quantities(cli_session *s, const pcsim_report *summa
 static pcsim_status again(cli_session *s, const char *folder) {
   cli *c = s->c;
   pcsim_report *summary = NULL;
-  pcsim_flow_fields fields;
+  pcsim_fields fields;
   cli_outcome outcome = {0};
   char path[4200];
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(c->comm, cli_summary_read(folder, &summary)), status, done);
   outcome_of(summary, &outcome);
   PCSIM_GOTO(cli_session_open_run(c, folder, s), status, done);
-  PCSIM_GOTO(pcsim_flow_solver_fields(s->solver, &fields), status, done);
+  PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
   PCSIM_GOTO(pcsim_monitors_evaluate(s->monitors, &fields), status, done);
   PCSIM_GOTO(restore_quantities(s, summary), status, done);
   if (s->references) PCSIM_GOTO(pcsim_references_compare(s->references, s->monitors, &fields), status, done);

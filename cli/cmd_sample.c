@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file cmd_sample.c  pcsim sample DIR --at FILE.csv: velocity and pressure of a run at points.
+/** @file cmd_sample.c  pcsim sample DIR --at FILE.csv: the fields of a run at points.
  *
  *  The run's mesh and last state are loaded again, so that the gradients of the solver serve: the value of
  * the cell that holds the point plus its gradient times the distance to the centre, second order. */
@@ -73,43 +73,59 @@ static pcsim_status read_points(const char *path, int dim, points *p) {
   return PCSIM_OK;
 }
 
-/* Every rank reads the file; all must have got the same. */
-static pcsim_status sample_all(cli_session *s, const points *p, double (*values)[4], int64_t *outside) {
+/* Places of the fields that are shown: not the w of a plane flow. Returns how many. */
+static int shown_fields(const pcsim_fields *f, int dim, int *shown) {
+  int n = 0;
+  for (int k = 0; k < f->num; k++)
+    if (!(f->flow && dim == 2 && k == 2)) shown[n++] = k;
+  return n;
+}
+
+/* Every rank reads the file; all must have got the same. `values` is [points][num]. */
+static pcsim_status sample_all(cli_session *s, const points *p, const pcsim_fields *f, double *values,
+                               int64_t *outside) {
   const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  pcsim_flow_fields f;
-  PCSIM_TRY(pcsim_flow_solver_fields(s->solver, &f));
   *outside = 0;
   for (int64_t i = 0; i < p->count; i++) {
     int rank;
     int64_t cell;
     bool inside;
     PCSIM_TRY(pcsim_mesh_locate(s->mesh, p->x[i], &rank, &cell, &inside));
-    for (int k = 0; k < 4; k++) values[i][k] = inside ? 0 : NAN;
+    for (int k = 0; k < f->num; k++) values[f->num * i + k] = inside ? 0 : NAN;
     *outside += !inside;
     if (!inside || rank != s->c->rank) continue;
     const double *centre = view->cell_centre + 3 * cell;
-    for (int k = 0; k < 4; k++) {
-      const double *g = k < 3 ? f.velocity_gradient + 9 * cell + 3 * k : f.pressure_gradient + 3 * cell;
-      double value = k < 3 ? f.velocity[3 * cell + k] : f.pressure[cell];
+    for (int k = 0; k < f->num; k++) {
+      const pcsim_scalar *field = &f->scalar[k];
+      const double *g = field->gradient + 3 * field->stride * cell;
+      double value = field->value[field->stride * cell];
       for (int j = 0; j < 3; j++) value += g[j] * (p->x[i][j] - centre[j]);
-      values[i][k] = value;
+      values[f->num * i + k] = value;
     }
   }
-  MPI_Allreduce(MPI_IN_PLACE, values, (int)(4 * p->count), MPI_DOUBLE, MPI_SUM, s->c->comm);
+  MPI_Allreduce(MPI_IN_PLACE, values, (int)(f->num * p->count), MPI_DOUBLE, MPI_SUM, s->c->comm);
   return PCSIM_OK;
 }
 
-static pcsim_status print_samples(const points *p, double (*values)[4], int dim, const char *out) {
+static pcsim_status print_samples(const points *p, const pcsim_fields *f, const double *values, int dim,
+                                  const char *out) {
   char *text = NULL;
   size_t size;
+  int *shown = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)f->num, sizeof *shown, &shown));
+  const int n = shown_fields(f, dim, shown);
   FILE *file = open_memstream(&text, &size);
+  if (!file) pcsim_free(&shown);
   PCSIM_CHECK(file, PCSIM_ERR_MEMORY, "out of memory for %lld rows", (long long)p->count);
-  fprintf(file, dim == 3 ? "x,y,z,u,v,w,p\n" : "x,y,u,v,p\n");
+  fprintf(file, dim == 3 ? "x,y,z" : "x,y");
+  for (int k = 0; k < n; k++) fprintf(file, ",%s", f->scalar[shown[k]].name);
+  fputc('\n', file);
   for (int64_t i = 0; i < p->count; i++) {
-    for (int k = 0; k < dim; k++) fprintf(file, "%.17g,", p->x[i][k]);
-    for (int k = 0; k < dim; k++) fprintf(file, "%.17g,", values[i][k]);
-    fprintf(file, "%.17g\n", values[i][3]);
+    for (int k = 0; k < dim; k++) fprintf(file, "%s%.17g", k ? "," : "", p->x[i][k]);
+    for (int k = 0; k < n; k++) fprintf(file, ",%.17g", values[f->num * i + shown[k]]);
+    fputc('\n', file);
   }
+  pcsim_free(&shown);
   bool bad = fclose(file) != 0;
   pcsim_status status = PCSIM_OK;
   if (bad)
@@ -122,16 +138,18 @@ static pcsim_status print_samples(const points *p, double (*values)[4], int dim,
 
 static pcsim_status sample(cli_session *s, const char *folder, const char *at, const char *out) {
   points p = {0};
-  double(*values)[4] = NULL;
+  pcsim_fields fields;
+  double *values = NULL;
   int64_t outside = 0;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(cli_session_open_run(s->c, folder, s), status, done);
   int dim = pcsim_mesh_get(s->mesh)->dim;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, read_points(at, dim, &p)), status, done);
-  PCSIM_GOTO(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)p.count, sizeof *values, &values)), status,
-             done);
-  PCSIM_GOTO(sample_all(s, &p, values, &outside), status, done);
-  status = s->c->rank == 0 ? print_samples(&p, values, dim, out) : PCSIM_OK;
+  PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
+  status = pcsim_alloc((size_t)(p.count * fields.num), sizeof *values, &values);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  PCSIM_GOTO(sample_all(s, &p, &fields, values, &outside), status, done);
+  status = s->c->rank == 0 ? print_samples(&p, &fields, values, dim, out) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (outside)
     pcsim_log(PCSIM_LOG_WARNING, "%lld of %lld points lie outside the mesh (nan)", (long long)outside,

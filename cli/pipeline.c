@@ -8,7 +8,7 @@
 /* What the run says last: how it ended, and the references one by one. */
 static void log_end(const cli_session *s, const cli_outcome *o, const char *folder) {
   const pcsim_solve_result *r = &o->result;
-  if (s->options.time.given)
+  if (s->time.given)
     pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps: t = %.6g, %.1f s",
               r->outcome == PCSIM_OUTCOME_CONVERGED ? "finished" : o->status, (long long)r->steps, r->time,
               o->wall_seconds);
@@ -20,7 +20,7 @@ static void log_end(const cli_session *s, const cli_outcome *o, const char *fold
   int n = pcsim_monitors_quantities(s->monitors, &quantities);
   const int followed = pcsim_monitors_num_followed(s->monitors);
   for (int i = 0; i < n; i++)
-    if (i < followed || !s->options.time.given) /* statistics stand in the report */
+    if (i < followed || !s->time.given) /* statistics stand in the report */
       pcsim_log(PCSIM_LOG_INFO, "  %-24s %.10g %s", quantities[i].name, quantities[i].value,
                 quantities[i].unit);
   const pcsim_comparison *c = NULL;
@@ -71,7 +71,7 @@ static pcsim_status finished_before(cli_session *s, const char *folder, bool res
 
 static pcsim_status coarse_mesh(cli_session *s, const cli_part *part, cli_study_table *table, bool *stopped) {
   cli_outcome outcome = {0};
-  pcsim_flow_fields fields;
+  pcsim_fields fields;
   pcsim_status status = PCSIM_OK;
   bool done = false;
   *stopped = false;
@@ -125,8 +125,7 @@ static void log_study(const pcsim_study *study) {
 }
 
 /* Orders and extrapolated values become quantities of the finest run, so that references can name them. */
-static pcsim_status study_quantities(cli_session *s, const pcsim_study *study,
-                                     const pcsim_flow_fields *fields) {
+static pcsim_status study_quantities(cli_session *s, const pcsim_study *study, const pcsim_fields *fields) {
   char name[128], unit[16];
   for (int q = 0; q < study->num_quantities; q++) {
     snprintf(unit, sizeof unit, "%s",
@@ -146,7 +145,7 @@ static pcsim_status run_in(cli_session *s, const cli_run *run, const char *folde
   cli_part part = {.folder = folder, .factor = 1, .resume = resume, .steps = run->steps};
   cli_outcome outcome = {0};
   cli_study_table table = {0};
-  pcsim_flow_fields fields;
+  pcsim_fields fields;
   pcsim_status status = PCSIM_OK;
   bool stopped = false;
   if (s->study.count) PCSIM_GOTO(coarse_meshes(s, &part, &table, &stopped), status, done);

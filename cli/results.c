@@ -6,91 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_PICTURES = 5 };
+enum { MAX_UNKNOWN_PICTURES = 8, MAX_PICTURES = MAX_UNKNOWN_PICTURES + 2 };
 
 /* ------------------------------------------------------------ field files */
-
-static double *speed_of(const pcsim_flow_fields *f, int64_t n, double *speed, double *gradient) {
-  /* d|u|/dx_j = u_i du_i/dx_j / |u|; gradient is [n][3] */
-  for (int64_t c = 0; c < n; c++) {
-    const double *u = f->velocity + 3 * c, *g = f->velocity_gradient + 9 * c;
-    speed[c] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    for (int j = 0; j < 3; j++)
-      gradient[3 * c + j] = speed[c] > 0 ? (u[0] * g[j] + u[1] * g[3 + j] + u[2] * g[6 + j]) / speed[c] : 0;
-  }
-  return speed;
-}
-
-static pcsim_status write_volume(const cli_session *s, const pcsim_flow_fields *f, const char *path) {
-  const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  pcsim_field list[3];
-  int n = 0;
-  double *vorticity = NULL;
-  if (s->output.velocity) list[n++] = (pcsim_field){"velocity", 3, f->velocity};
-  if (s->output.pressure) list[n++] = (pcsim_field){"pressure", 1, f->pressure};
-  if (s->output.vorticity) {
-    pcsim_status room = pcsim_alloc((size_t)view->num_cells * 3, sizeof *vorticity, &vorticity);
-    PCSIM_TRY(pcsim_status_agree(s->c->comm, room));
-    for (int64_t c = 0; c < view->num_cells; c++) {
-      const double *g = f->velocity_gradient + 9 * c;
-      vorticity[3 * c] = g[7] - g[5];
-      vorticity[3 * c + 1] = g[2] - g[6];
-      vorticity[3 * c + 2] = g[3] - g[1];
-    }
-    list[n++] = (pcsim_field){"vorticity", 3, vorticity};
-  }
-  pcsim_status status = pcsim_write_fields(s->mesh, list, n, path);
-  pcsim_free(&vorticity);
-  return status;
-}
-
-/* Boundaries with at least one wall face, on any rank. */
-static pcsim_status find_walls(const cli_session *s, bool *wanted, bool *any) {
-  const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  const pcsim_flow_view *flow = pcsim_flow_problem_get(s->problem);
-  int *mine = NULL, *all = NULL;
-  size_t n = (size_t)view->num_patches;
-  pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(pcsim_alloc(n, sizeof *mine, &mine), status, done);
-  PCSIM_GOTO(pcsim_alloc(n, sizeof *all, &all), status, done);
-  for (size_t p = 0; p < n; p++)
-    for (int64_t face = view->patch_start[p]; face < view->patch_start[p + 1]; face++)
-      if (flow->kind[face - view->num_interior_faces] == PCSIM_FLOW_WALL) mine[p] = 1;
-  MPI_Allreduce(mine, all, (int)n, MPI_INT, MPI_MAX, s->c->comm);
-  *any = false;
-  for (size_t p = 0; p < n; p++) {
-    wanted[p] = all[p];
-    *any = *any || all[p];
-  }
-done:
-  pcsim_free(&mine);
-  pcsim_free(&all);
-  return status;
-}
-
-/* Per wall face: pressure and wall shear (viscous force of the fluid on the wall, per area). */
-static pcsim_status write_walls(const cli_session *s, const pcsim_flow_fields *f, const char *path) {
-  const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  int64_t n = view->num_faces - view->num_interior_faces;
-  bool *wanted = NULL, any = false;
-  double *shear = NULL;
-  pcsim_status status = PCSIM_OK;
-  PCSIM_GOTO(pcsim_alloc((size_t)view->num_patches, sizeof *wanted, &wanted), status, done);
-  PCSIM_GOTO(find_walls(s, wanted, &any), status, done);
-  if (!any) goto done;
-  PCSIM_GOTO(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)n * 3, sizeof *shear, &shear)), status, done);
-  for (int64_t i = 0; i < n; i++) {
-    const double *a = view->face_area + 3 * (view->num_interior_faces + i);
-    double area = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-    for (int k = 0; k < 3; k++) shear[3 * i + k] = f->face_friction[3 * i + k] / area;
-  }
-  pcsim_face_field list[] = {{"pressure", 1, f->face_pressure}, {"shear", 3, shear}};
-  PCSIM_GOTO(pcsim_write_surface(s->mesh, wanted, list, 2, path), status, done);
-done:
-  pcsim_free(&wanted);
-  pcsim_free(&shear);
-  return status;
-}
 
 /* Paths in the folder, made once. */
 typedef struct {
@@ -127,27 +45,28 @@ done:
   return status;
 }
 
-pcsim_status cli_results_snapshot(const cli_session *s, const pcsim_flow_fields *f, const char *folder,
+pcsim_status cli_results_snapshot(const cli_session *s, const pcsim_fields *f, const char *folder,
                                   int64_t number) {
   char path[4200], series[4200];
-  if (!(s->output.velocity || s->output.pressure || s->output.vorticity)) return PCSIM_OK;
+  bool written;
   snprintf(path, sizeof path, "%s/fields-%05lld.hdf", folder, (long long)number);
   snprintf(series, sizeof series, "%s/fields.hdf.series", folder);
-  PCSIM_TRY(write_volume(s, f, path));
+  PCSIM_TRY(cli_fields_write(s, f, path, &written));
+  if (!written) return PCSIM_OK;
   return pcsim_status_agree(s->c->comm,
                             s->c->rank == 0 ? write_series(s, series, number + 1, NULL) : PCSIM_OK);
 }
 
-static pcsim_status write_files(const cli_session *s, const pcsim_flow_fields *f, double time,
-                                const paths *p) {
+static pcsim_status write_files(const cli_session *s, const pcsim_fields *f, double time, const paths *p) {
   int64_t reached = 0;
   while (reached < s->output.num_times && s->output.times[reached] <= time) reached++;
-  if (s->output.velocity || s->output.pressure || s->output.vorticity) {
-    PCSIM_TRY(write_volume(s, f, p->fields));
+  bool written;
+  PCSIM_TRY(cli_fields_write(s, f, p->fields, &written));
+  if (written) {
     pcsim_status status = s->c->rank == 0 ? write_series(s, p->series, reached, &time) : PCSIM_OK;
     PCSIM_TRY(pcsim_status_agree(s->c->comm, status));
   }
-  return write_walls(s, f, p->surface);
+  return cli_surface_write(s, f, p->surface);
 }
 
 /* --------------------------------------------------------------- pictures */
@@ -156,6 +75,7 @@ typedef struct {
   int count;
   pcsim_picture *picture[MAX_PICTURES];
   const char *caption[MAX_PICTURES];
+  char text[MAX_PICTURES][128]; /* captions made here */
 } album;
 
 static void album_free(album *a) {
@@ -188,7 +108,19 @@ static pcsim_status add_picture(const cli_session *s, album *a, const double *va
   return cli_picture(s, values, gradient, options, folder, name, &a->picture[a->count++]);
 }
 
-static pcsim_status make_pictures(const cli_session *s, const pcsim_flow_fields *f, const char *folder,
+static double *speed_of(const pcsim_flow_fields *f, int64_t n, double *speed, double *gradient) {
+  /* d|u|/dx_j = u_i du_i/dx_j / |u|; gradient is [n][3] */
+  for (int64_t c = 0; c < n; c++) {
+    const double *u = f->velocity + 3 * c, *g = f->velocity_gradient + 9 * c;
+    speed[c] = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    for (int j = 0; j < 3; j++)
+      gradient[3 * c + j] = speed[c] > 0 ? (u[0] * g[j] + u[1] * g[3 + j] + u[2] * g[6 + j]) / speed[c] : 0;
+  }
+  return speed;
+}
+
+/* Speed and pressure of a flow. */
+static pcsim_status flow_pictures(const cli_session *s, const pcsim_flow_fields *f, const char *folder,
                                   album *a) {
   const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
   bool plane = view->dim == 3;
@@ -205,16 +137,34 @@ static pcsim_status make_pictures(const cli_session *s, const pcsim_flow_fields 
   PCSIM_GOTO(add_picture(s, a, f->pressure, f->pressure_gradient, &options, folder, "pressure.png",
                          plane ? "Pressure in the plane through the middle" : "Pressure"),
              status, done);
-  options.title = "mesh";
-  options.edges = true;
-  PCSIM_GOTO(add_picture(s, a, NULL, NULL, &options, folder, "mesh.png", "Mesh"), status, done);
-  const char *caption = cli_zoom(s->mesh, options.window);
-  options.title = "mesh, smallest cells";
-  if (caption)
-    PCSIM_GOTO(add_picture(s, a, NULL, NULL, &options, folder, "mesh-zoom.png", caption), status, done);
 done:
   pcsim_free(&work);
   return status;
+}
+
+/* One of each unknown; of many the first. */
+static pcsim_status typed_pictures(const cli_session *s, const pcsim_fields *f, const char *folder,
+                                   album *a) {
+  const bool plane = pcsim_mesh_get(s->mesh)->dim == 3;
+  for (int i = 0; i < f->num && i < MAX_UNKNOWN_PICTURES; i++) {
+    const pcsim_scalar *u = &f->scalar[i];
+    char name[128];
+    snprintf(name, sizeof name, "%s.png", u->name);
+    snprintf(a->text[a->count], sizeof a->text[0], "%s%s", u->name,
+             plane ? " in the plane through the middle" : "");
+    const pcsim_picture_options options = {.title = u->name, .width = 1200};
+    PCSIM_TRY(add_picture(s, a, u->value, u->gradient, &options, folder, name, a->text[a->count]));
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_pictures(const cli_session *s, const pcsim_fields *f, const char *folder, album *a) {
+  PCSIM_TRY(f->flow ? flow_pictures(s, f->flow, folder, a) : typed_pictures(s, f, folder, a));
+  pcsim_picture_options options = {.title = "mesh", .width = 1200, .edges = true};
+  PCSIM_TRY(add_picture(s, a, NULL, NULL, &options, folder, "mesh.png", "Mesh"));
+  const char *caption = cli_zoom(s->mesh, options.window);
+  options.title = "mesh, smallest cells";
+  return caption ? add_picture(s, a, NULL, NULL, &options, folder, "mesh-zoom.png", caption) : PCSIM_OK;
 }
 
 /* ------------------------------------------------------ report and summary */
@@ -248,7 +198,7 @@ static void fill_report(const cli_session *s, const cli_outcome *o, const album 
   if (s->references) r->num_comparisons = pcsim_references_get(s->references, &r->comparisons);
 }
 
-pcsim_status cli_results_write(cli_session *s, const cli_outcome *outcome, const pcsim_flow_fields *fields,
+pcsim_status cli_results_write(cli_session *s, const cli_outcome *outcome, const pcsim_fields *fields,
                                const char *folder, cli_results_wanted wanted) {
   album pictures = {0};
   paths p;

@@ -33,7 +33,8 @@ const size_t cli_num_case_keys = sizeof cli_case_keys / sizeof *cli_case_keys;
 
 const pcsim_key cli_output_keys[] = {
     {"fields", PCSIM_KEY_NAMES, "[velocity, pressure]", NULL, "",
-     "fields of fields.hdf: velocity, pressure, vorticity", 0, 0},
+     "fields of fields.hdf: velocity, pressure, vorticity; of typed equations unknowns, all if not given", 0,
+     0},
     {"checkpoint", PCSIM_KEY_ANY, "auto", NULL, "",
      "steps between checkpoints (whole number of at least 1), or auto: after each step, at most every 5 s", 0,
      0},
@@ -71,24 +72,75 @@ static void check_top(pcsim_tree *tree) {
   if (!refused) pcsim_node_check(tree, root, cli_case_keys, cli_num_case_keys, "the case");
 }
 
-static void read_fields(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
+/* Names in a node that is one or a sequence of them; returns how many, at most `max`. */
+static size_t list_names(const pcsim_node *list, const pcsim_node **item, const char **name, size_t max) {
+  const bool one = pcsim_node_get_kind(list) == PCSIM_NODE_SCALAR;
+  size_t n = 0;
+  for (int64_t i = 0; i < (one ? 1 : pcsim_node_size(list)) && n < max; i++, n++) {
+    const pcsim_node *at = one ? list : pcsim_node_child(list, i);
+    if (item) item[n] = at;
+    name[n] = pcsim_node_text(at);
+  }
+  return n;
+}
+
+/* "velocity, pressure or vorticity" */
+static void join_names(const char *const *names, size_t n, char *text, size_t size) {
+  text[0] = '\0';
+  for (size_t i = 0; i < n; i++) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", names[i]);
+  }
+}
+
+/* `fields:` among `names` [n]: wanted[i] is set for those named. */
+static void read_fields(pcsim_tree *tree, const pcsim_node *list, const char *const *names, size_t n,
+                        bool *const *wanted) {
+  const pcsim_node *item[OUTPUT_UNKNOWNS];
+  const char *text[OUTPUT_UNKNOWNS];
+  const size_t num = list_names(list, item, text, OUTPUT_UNKNOWNS);
+  for (size_t i = 0; i < num; i++) {
+    bool known = false;
+    for (size_t k = 0; k < n; k++)
+      if (!strcmp(text[i], names[k])) *wanted[k] = known = true;
+    if (known) continue;
+    char all[256];
+    const char *near = pcsim_nearest(text[i], names, n);
+    join_names(names, n, all, sizeof all);
+    pcsim_tree_problem(tree, item[i], "no field '%s'; expected %s%s%s%s", text[i], all,
+                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+}
+
+static void read_flow_fields(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
   static const char *const names[] = {"velocity", "pressure", "vorticity"};
   bool *const wanted[] = {&output->velocity, &output->pressure, &output->vorticity};
   const pcsim_node *list = pcsim_node_get(node, "fields");
-  if (!list) return;
-  bool one = pcsim_node_get_kind(list) == PCSIM_NODE_SCALAR;
-  int64_t n = one ? 1 : pcsim_node_size(list);
-  for (int64_t i = 0; i < n; i++) {
-    const pcsim_node *item = one ? list : pcsim_node_child(list, i);
-    const char *text = pcsim_node_text(item);
-    bool known = false;
-    for (size_t k = 0; k < 3; k++)
-      if (!strcmp(text, names[k])) *wanted[k] = known = true;
-    if (known) continue;
-    const char *near = pcsim_nearest(text, names, 3);
-    pcsim_tree_problem(tree, item, "no field '%s'; expected velocity, pressure or vorticity%s%s%s", text,
-                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  if (list) read_fields(tree, list, names, 3, wanted);
+}
+
+/* Of typed equations: unknowns, all of them where none is named. */
+static void read_unknowns(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
+  const char *names[OUTPUT_UNKNOWNS];
+  bool *wanted[OUTPUT_UNKNOWNS];
+  const pcsim_node *list = pcsim_node_get(node, "fields"),
+                   *unknowns = pcsim_node_get(pcsim_node_get(pcsim_tree_root(tree), "physics"), "unknowns");
+  const size_t n = unknowns ? list_names(unknowns, NULL, names, OUTPUT_UNKNOWNS) : 0;
+  const bool given = list && (pcsim_node_size(list) > 0 || pcsim_node_text(list)[0]);
+  for (size_t i = 0; i < OUTPUT_UNKNOWNS; i++) {
+    output->unknowns[i] = !given;
+    wanted[i] = &output->unknowns[i];
   }
+  if (given) read_fields(tree, list, names, n, wanted);
+}
+
+static void check_output(pcsim_tree *tree, pcsim_node *node) {
+  enum { KEYS = sizeof cli_output_keys / sizeof *cli_output_keys };
+  pcsim_key keys[KEYS];
+  memcpy(keys, cli_output_keys, sizeof keys);
+  for (size_t i = 0; pcsim_transport_given(tree) && i < KEYS; i++)
+    if (!strcmp(keys[i].name, "fields")) keys[i].fallback = "";
+  pcsim_node_check(tree, node, keys, KEYS, "output");
 }
 
 enum { TIMES_MAX = 100000 };
@@ -141,8 +193,9 @@ static void read_output(pcsim_tree *tree, cli_output *output) {
   *output = (cli_output){.pictures = true};
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "output");
   if (!node) return;
-  pcsim_node_check(tree, node, cli_output_keys, cli_num_output_keys, "output");
-  read_fields(tree, node, output);
+  check_output(tree, node);
+  if (pcsim_transport_given(tree)) read_unknowns(tree, node, output);
+  else read_flow_fields(tree, node, output);
   read_when(tree, node, output);
   pcsim_node_bool(tree, node, "pictures", &output->pictures);
   const pcsim_node *every = pcsim_node_get(node, "checkpoint");
@@ -180,11 +233,8 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
   PCSIM_TRY(pcsim_mesh_spec_read(s->tree, &s->spec));
   if (pcsim_transport_given(s->tree)) pcsim_transport_problem_check(s->tree);
   else pcsim_flow_problem_check(s->tree);
-  s->options = pcsim_flow_options_default();
-  pcsim_flow_options_read(s->tree, &s->options);
+  cli_solver_read(s);
   read_output(s->tree, &s->output);
-  s->options.stops = s->output.times;
-  s->options.num_stops = s->output.num_times;
   read_study(s->tree, s->spec, &s->study);
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
@@ -335,8 +385,10 @@ pcsim_status cli_session_problem(cli_session *s) {
   bool typed = pcsim_transport_given(s->tree);
   pcsim_status status = typed ? pcsim_transport_problem_read(s->tree, s->mesh, &s->transport)
                               : pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
-  if (status == PCSIM_OK && !typed) status = pcsim_monitors_read(s->tree, s->mesh, &s->monitors);
-  if (status == PCSIM_OK && s->monitors && s->options.time.given)
+  if (status == PCSIM_OK && (s->problem || s->transport))
+    status = pcsim_monitors_read(s->tree, s->mesh, typed ? pcsim_transport_problem_get(s->transport) : NULL,
+                                 &s->monitors);
+  if (status == PCSIM_OK && s->monitors && s->time.given)
     status = pcsim_monitors_announce_statistics(s->monitors);
   if (status == PCSIM_OK && s->monitors) status = announce_study(s);
   if (status == PCSIM_OK && s->monitors) status = pcsim_references_read(s->tree, s->monitors, &s->references);
@@ -348,7 +400,7 @@ pcsim_status cli_session_problem(cli_session *s) {
 /* --------------------------------------------------------------- the end */
 
 void cli_session_drop_mesh(cli_session *s) {
-  pcsim_flow_solver_destroy(&s->solver);
+  cli_solver_destroy(s);
   pcsim_references_destroy(&s->references);
   pcsim_monitors_destroy(&s->monitors);
   pcsim_flow_problem_destroy(&s->problem);
@@ -378,8 +430,8 @@ static pcsim_status load_state(cli_session *s, const char *folder) {
   double *values = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(pcsim_path_join(folder, "checkpoint.h5", &path), status, done);
-  PCSIM_GOTO(pcsim_flow_solver_create(s->mesh, s->problem, &s->options, &s->solver), status, done);
-  info.width = pcsim_flow_solver_state_width(s->solver);
+  PCSIM_GOTO(cli_solver_create(s, -1), status, done);
+  info.width = cli_solver_width(s);
   status = pcsim_alloc((size_t)(view->num_cells * info.width), sizeof *values, &values);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_checkpoint_read(s->mesh, path, &info, values), status, done);
@@ -387,7 +439,7 @@ static pcsim_status load_state(cli_session *s, const char *folder) {
     PCSIM_GOTO(pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,
                                "%s belongs to another case or mesh than the rest of the folder", path),
                status, done);
-  PCSIM_GOTO(pcsim_flow_solver_set_state(s->solver, values, info.scalars), status, done);
+  PCSIM_GOTO(cli_solver_set_state(s, values, info.scalars), status, done);
 done:
   pcsim_free(&values);
   pcsim_free(&path);

@@ -6,13 +6,14 @@
 #include <string.h>
 
 /* Places in a checkpoint's scalars after the solver's own. */
-enum { SCALAR_WALL = PCSIM_FLOW_NUM_SCALARS, SCALAR_CPU, SCALAR_SOLVE };
-/* Columns of history.csv before the quantities: of a steady march, of a run through time. */
-static const char *const step_columns[] = {"step",       "residual",   "momentum.x", "momentum.y",
-                                           "momentum.z", "continuity", "cfl",        "linear"};
+enum { SCALAR_WALL = PCSIM_NUM_STATE_SCALARS, SCALAR_CPU, SCALAR_SOLVE };
+/* Columns of history.csv before the quantities: of a steady march (with the residuals of the equations
+ * between), of a run through time. */
+static const char *const step_columns[] = {"step", "residual"}, *const behind_residuals[] = {"cfl", "linear"};
+static const char *const flow_residuals[] = {"momentum.x", "momentum.y", "momentum.z", "continuity"};
 static const char *const time_columns[] = {"step", "time", "dt", "error", "linear", "rejections"};
 enum {
-  NUM_STEP_COLUMNS = sizeof step_columns / sizeof *step_columns,
+  NUM_FLOW_RESIDUALS = sizeof flow_residuals / sizeof *flow_residuals,
   NUM_TIME_COLUMNS = sizeof time_columns / sizeof *time_columns,
   TIME_COLUMN = 1
 };
@@ -24,10 +25,10 @@ typedef struct {
   cli_outcome *outcome;
   const char *folder, *history_path, *checkpoint_path;
   bool through_time;
-  int num_quantities; /* columns of history.csv behind those of the step */
-  double *state;      /* [num_cells][width] */
-  double *row;        /* [num_columns] */
-  int num_columns;
+  int num_quantities;     /* columns of history.csv behind those of the step */
+  double *state;          /* [num_cells][width] */
+  double *row;            /* of history.csv */
+  int num_residuals;      /* of the equations of a steady march */
   int64_t first, written; /* step the march began with; of the last checkpoint */
   double written_at;      /* wall clock of the last checkpoint */
   double began_wall, began_cpu;
@@ -58,12 +59,11 @@ static double cpu_now(const march *m) {
 
 /* `seconds` of the solve since its begin. */
 static pcsim_status write_checkpoint(march *m, double seconds) {
-  const pcsim_flow_solver *solver = m->s->solver;
-  pcsim_checkpoint info = {.step = pcsim_flow_solver_state_step(solver),
-                           .width = pcsim_flow_solver_state_width(solver),
+  pcsim_checkpoint info = {.step = cli_solver_step(m->s),
+                           .width = cli_solver_width(m->s),
                            .num_cells_global = pcsim_mesh_get(m->s->mesh)->num_cells_global};
   memcpy(info.case_hash, m->s->hash, sizeof info.case_hash);
-  PCSIM_TRY(pcsim_flow_solver_get_state(solver, m->state, info.scalars));
+  PCSIM_TRY(cli_solver_get_state(m->s, m->state, info.scalars));
   info.scalars[SCALAR_WALL] = seconds_now(m);
   info.scalars[SCALAR_CPU] = cpu_now(m);
   info.scalars[SCALAR_SOLVE] = m->earlier[2] + seconds;
@@ -73,17 +73,35 @@ static pcsim_status write_checkpoint(march *m, double seconds) {
   return PCSIM_OK;
 }
 
+enum { COLUMN_NAME = 80 };
+
+/* Names of the columns of a steady march in front of the quantities; returns how many. */
+static int name_steady(const cli_session *s, int num_residuals, char (*names)[COLUMN_NAME]) {
+  const char *const *unknown = s->transport ? pcsim_transport_problem_get(s->transport)->unknown : NULL;
+  int n = 0;
+  for (int i = 0; i < 2; i++) snprintf(names[n++], COLUMN_NAME, "%s", step_columns[i]);
+  for (int i = 0; i < num_residuals; i++)
+    snprintf(names[n++], COLUMN_NAME, "%s%s", unknown ? "residual." : "",
+             unknown ? unknown[i] : flow_residuals[i]);
+  for (int i = 0; i < 2; i++) snprintf(names[n++], COLUMN_NAME, "%s", behind_residuals[i]);
+  return n;
+}
+
 /* The first step tells which quantities there are. Rank 0. */
 static pcsim_status open_history(march *m, int64_t step, const pcsim_quantity *quantities) {
-  const char **names = NULL, *const *first = m->through_time ? time_columns : step_columns;
-  const int num_first = m->through_time ? NUM_TIME_COLUMNS : NUM_STEP_COLUMNS;
-  m->num_columns = num_first + m->num_quantities;
-  PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *m->row, &m->row));
-  PCSIM_TRY(pcsim_alloc((size_t)m->num_columns, sizeof *names, &names));
-  for (int i = 0; i < num_first; i++) names[i] = first[i];
-  for (int i = 0; i < m->num_quantities; i++) names[num_first + i] = quantities[i].name;
-  pcsim_status status =
-      pcsim_history_open(m->history_path, names, m->num_columns, step > 0 ? step : -1, &m->outcome->history);
+  char(*first)[COLUMN_NAME] = NULL;
+  const char **names = NULL;
+  pcsim_status status = PCSIM_OK;
+  const size_t most = (size_t)(NUM_TIME_COLUMNS + m->num_residuals + m->num_quantities);
+  PCSIM_GOTO(pcsim_alloc(most, sizeof *first, &first), status, done);
+  PCSIM_GOTO(pcsim_alloc(most, sizeof *names, &names), status, done);
+  PCSIM_GOTO(pcsim_alloc(most, sizeof *m->row, &m->row), status, done);
+  int n = m->through_time ? NUM_TIME_COLUMNS : name_steady(m->s, m->num_residuals, first);
+  for (int i = 0; i < n; i++) names[i] = m->through_time ? time_columns[i] : first[i];
+  for (int i = 0; i < m->num_quantities; i++) names[n++] = quantities[i].name;
+  status = pcsim_history_open(m->history_path, names, n, step > 0 ? step : -1, &m->outcome->history);
+done:
+  pcsim_free(&first);
   pcsim_free(&names);
   return status;
 }
@@ -99,7 +117,7 @@ static pcsim_status add_history(march *m, const pcsim_solve_step *step) {
     *r++ = (double)step->linear_iterations, *r++ = (double)step->rejections;
   } else {
     *r++ = step->residual;
-    for (int i = 0; i < 4; i++) *r++ = step->residuals[i];
+    for (int i = 0; i < m->num_residuals; i++) *r++ = step->residuals[i];
     *r++ = step->cfl;
     *r++ = (double)step->linear_iterations;
   }
@@ -109,7 +127,7 @@ static pcsim_status add_history(march *m, const pcsim_solve_step *step) {
 
 /* Residuals of this method fall faster and faster: the mean of the last rates is a safe side guess. */
 static void time_left(march *m, const pcsim_solve_step *step, char text[48]) {
-  double before = m->before_residual, tolerance = m->s->options.tolerance;
+  double before = m->before_residual, tolerance = m->s->tolerance;
   text[0] = '\0';
   m->before_residual = step->residual;
   if (step->step <= m->first || !(before > 0) || !(step->residual > 0)) return;
@@ -125,7 +143,7 @@ static void time_left(march *m, const pcsim_solve_step *step, char text[48]) {
 static void time_span_left(march *m, const pcsim_solve_step *step, char text[48]) {
   text[0] = '\0';
   if (!isfinite(m->first_time)) m->first_time = step->time - step->dt;
-  const double done = step->time - m->first_time, rest = m->s->options.time.end - step->time;
+  const double done = step->time - m->first_time, rest = m->s->time.end - step->time;
   const double left = done > 0 ? step->wall_seconds * rest / done : 0;
   if (step->step > m->first && left >= 1 && left < 1e7) snprintf(text, 48, ", about %.0f s left", left);
 }
@@ -175,7 +193,7 @@ static int agree_on_due(march *m, int64_t step) {
 }
 
 /* The fields, where this is one of the times that the case asks for. */
-static pcsim_status write_snapshot(march *m, const pcsim_flow_fields *fields, double time) {
+static pcsim_status write_snapshot(march *m, const pcsim_fields *fields, double time) {
   for (int64_t i = 0; i < m->s->output.num_times; i++)
     if (m->s->output.times[i] == time) return cli_results_snapshot(m->s, fields, m->folder, i);
   return PCSIM_OK;
@@ -183,15 +201,15 @@ static pcsim_status write_snapshot(march *m, const pcsim_flow_fields *fields, do
 
 static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   march *m = context;
-  pcsim_flow_fields fields;
-  PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, &fields));
+  pcsim_fields fields;
+  PCSIM_TRY(cli_solver_fields(m->s, &fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, &fields));
   pcsim_status status = m->s->c->rank == 0 ? add_history(m, step) : PCSIM_OK;
   PCSIM_TRY(pcsim_status_agree(m->s->c->comm, status));
   log_step(m, step);
   if (m->through_time) PCSIM_TRY(write_snapshot(m, &fields, step->time));
   bool due = agree_on_due(m, step->step);
-  bool news = pcsim_flow_solver_state_step(m->s->solver) > m->written && isfinite(step->residual);
+  bool news = cli_solver_step(m->s) > m->written && isfinite(step->residual);
   if (news && (due || m->stop_signal)) PCSIM_TRY(write_checkpoint(m, step->wall_seconds));
   if (m->stop_signal)
     PCSIM_FAIL(PCSIM_ERR_ENV, "stopped after step %lld by signal %d", (long long)step->step, m->stop_signal);
@@ -200,7 +218,7 @@ static pcsim_status observe(void *context, const pcsim_solve_step *step) {
 
 /* State of the folder's checkpoint into the solver; without one the march begins at the start. */
 static pcsim_status load_checkpoint(march *m) {
-  pcsim_checkpoint info = {.width = pcsim_flow_solver_state_width(m->s->solver)};
+  pcsim_checkpoint info = {.width = cli_solver_width(m->s)};
   int there = m->s->c->rank == 0 && pcsim_file_exists(m->checkpoint_path);
   MPI_Bcast(&there, 1, MPI_INT, 0, m->s->c->comm);
   if (!there) {
@@ -217,7 +235,7 @@ static pcsim_status load_checkpoint(march *m) {
   PCSIM_CHECK(!strcmp(info.case_hash, m->s->hash), PCSIM_ERR_CASE,
               "%s is of another case or mesh and cannot be resumed; --force starts again",
               m->checkpoint_path);
-  PCSIM_TRY(pcsim_flow_solver_set_state(m->s->solver, m->state, info.scalars));
+  PCSIM_TRY(cli_solver_set_state(m->s, m->state, info.scalars));
   memcpy(m->earlier, &info.scalars[SCALAR_WALL], sizeof m->earlier);
   m->first = m->written = info.step;
   pcsim_log(PCSIM_LOG_INFO, "resume: goes on from step %lld", (long long)info.step);
@@ -272,10 +290,10 @@ static void name_checkpoint(march *m) {
            strrchr(m->checkpoint_path, '/') ? strrchr(m->checkpoint_path, '/') + 1 : m->checkpoint_path);
 }
 
-static pcsim_status go(march *m, pcsim_flow_fields *fields) {
+static pcsim_status go(march *m, pcsim_fields *fields) {
   pcsim_solve_result *result = &m->outcome->result;
   m->written_at = pcsim_time_wall();
-  pcsim_status status = pcsim_flow_solver_run(m->s->solver, observe, m, result);
+  pcsim_status status = cli_solver_run(m->s, observe, m, result);
   if (m->stop_signal && status != PCSIM_OK) { /* asked for: the run is left unfinished, not failed */
     pcsim_error_clear();
     pcsim_log(PCSIM_LOG_INFO,
@@ -285,7 +303,7 @@ static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   }
   PCSIM_TRY(at_petsc_key(m->s, status));
   PCSIM_TRY(keep_history(m));
-  PCSIM_TRY(pcsim_flow_solver_fields(m->s->solver, fields));
+  PCSIM_TRY(cli_solver_fields(m->s, fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
   if (m->through_time) PCSIM_TRY(find_statistics(m));
   if (m->s->references) PCSIM_TRY(pcsim_references_compare(m->s->references, m->s->monitors, fields));
@@ -296,20 +314,17 @@ static pcsim_status go(march *m, pcsim_flow_fields *fields) {
   return PCSIM_OK;
 }
 
-pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcome,
-                       pcsim_flow_fields *fields) {
+pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcome, pcsim_fields *fields) {
   march m = {.s = s,
              .outcome = outcome,
              .written = -1,
              .folder = part->folder,
-             .through_time = s->options.time.given,
+             .through_time = s->time.given,
              .first_time = NAN,
              .began_wall = pcsim_time_wall(),
              .began_cpu = pcsim_time_cpu()};
   char *raw = NULL, *history = NULL, *checkpoint = NULL;
   pcsim_status status = PCSIM_OK;
-  pcsim_flow_options options = s->options;
-  if (part->steps >= 0) options.steps_max = options.time.steps = part->steps;
   *outcome = (cli_outcome){0};
   PCSIM_GOTO(pcsim_path_join(part->folder, "mesh.raw", &raw), status, done);
   PCSIM_GOTO(pcsim_path_join(part->folder, "history.csv", &history), status, done);
@@ -318,21 +333,17 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   m.checkpoint_path = checkpoint;
   PCSIM_GOTO(cli_session_mesh(s, part->factor, raw, part->resume, NULL), status, done);
   PCSIM_GOTO(cli_session_problem(s), status, done);
-  if (s->transport) {
-    pcsim_tree_problem(s->tree, pcsim_node_get(pcsim_tree_root(s->tree), "physics"),
-                       "typed equations are checked and explained, but not solved yet");
-    PCSIM_GOTO(pcsim_tree_status(s->tree), status, done);
-  }
   pcsim_free(&s->full_text); /* of a coarser mesh before */
   status = s->c->rank == 0 ? cli_session_text(s, &s->full_text) : PCSIM_OK;
   if (s->c->rank == 0 && status == PCSIM_OK)
     status = cli_folder_write_case(part->folder, s->text, s->full_text);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
-  status = pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->solver);
-  PCSIM_GOTO(at_petsc_key(s, status), status, done);
+  PCSIM_GOTO(at_petsc_key(s, cli_solver_create(s, part->steps)), status, done);
+  m.num_residuals =
+      s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : NUM_FLOW_RESIDUALS;
   m.num_quantities = pcsim_monitors_num_followed(s->monitors);
-  const int64_t size = pcsim_mesh_get(s->mesh)->num_cells * pcsim_flow_solver_state_width(s->solver);
+  const int64_t size = pcsim_mesh_get(s->mesh)->num_cells * cli_solver_width(s);
   status = pcsim_alloc((size_t)size, sizeof *m.state, &m.state);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (part->resume) PCSIM_GOTO(load_checkpoint(&m), status, done);

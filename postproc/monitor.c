@@ -8,8 +8,13 @@
 #include <string.h>
 
 static const monitor_kind *const kinds[] = {
-    &monitor_forces,   &monitor_pressure_difference, &monitor_probe,      &monitor_line,
-    &monitor_extremum, &monitor_flow_rate,           &monitor_wall_shear, &monitor_reattachment,
+    &monitor_forces,     &monitor_pressure_difference,
+    &monitor_probe,      &monitor_line,
+    &monitor_extremum,   &monitor_flow_rate,
+    &monitor_wall_shear, &monitor_reattachment,
+    &monitor_integral,   &monitor_mean,
+    &monitor_min,        &monitor_max,
+    &monitor_norm,       &monitor_flux,
 };
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -145,20 +150,29 @@ bool monitor_unit_vector(pcsim_tree *tree, const pcsim_node *node, const char *k
 
 /* -------------------------------------------------------------------------- reading */
 
-static const monitor_kind *find_kind(pcsim_tree *tree, const pcsim_node *at, const char *name) {
+static const monitor_kind *find_kind(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *at,
+                                     const char *name) {
   const char *names[NUM_KINDS];
+  size_t num = 0;
+  bool elsewhere = false;
   for (size_t k = 0; k < NUM_KINDS; ++k) {
-    names[k] = kinds[k]->about.name;
-    if (strcmp(names[k], name) == 0) return kinds[k];
+    const bool same = strcmp(kinds[k]->about.name, name) == 0;
+    const bool offered = kinds[k]->of != (monitors->typed ? OF_FLOW : OF_TYPED);
+    if (same && offered) return kinds[k];
+    elsewhere = elsewhere || same;
+    if (offered) names[num++] = kinds[k]->about.name;
   }
   char known[256] = "";
-  for (size_t k = 0; k < NUM_KINDS; ++k) {
+  for (size_t k = 0; k < num; ++k) {
     size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", names[k]);
   }
-  const char *near = pcsim_nearest(name, names, NUM_KINDS);
-  pcsim_tree_problem(tree, at, "no kind of monitor `%.64s`; expected one of: %s%s%s%s", name, known,
-                     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  const char *near = elsewhere ? NULL : pcsim_nearest(name, names, num);
+  pcsim_tree_problem(tree, at, "no kind of monitor `%.64s`%s; expected one of: %s%s%s%s", name,
+                     !elsewhere        ? ""
+                     : monitors->typed ? " of typed equations"
+                                       : " of a flow",
+                     known, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
   return NULL;
 }
 
@@ -196,7 +210,8 @@ static pcsim_status read_one(pcsim_tree *tree, pcsim_monitors *monitors, monitor
     return PCSIM_OK;
   }
   const pcsim_node *kind = pcsim_node_get(m->node, "kind");
-  m->kind = kind ? find_kind(tree, kind, pcsim_node_text(kind)) : find_kind(tree, key, m->name);
+  m->kind =
+      kind ? find_kind(tree, monitors, kind, pcsim_node_text(kind)) : find_kind(tree, monitors, key, m->name);
   if (!m->kind) return PCSIM_OK;
   size_t before = pcsim_tree_num_problems(tree);
   char where[64];
@@ -230,19 +245,15 @@ static pcsim_status read_all(pcsim_tree *tree, pcsim_monitors *monitors) {
   return PCSIM_OK;
 }
 
-static pcsim_status make(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_monitors **made) {
-  const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
+static pcsim_status make(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *typed,
+                         pcsim_monitors **made) {
   PCSIM_TRY(pcsim_alloc(1, sizeof **made, made));
   pcsim_monitors *monitors = *made;
   monitors->mesh = mesh;
-  PCSIM_TRY(pcsim_alloc((size_t)view->num_patches, sizeof(int), &monitors->patch_kind));
-  pcsim_flow_kinds(tree, mesh, monitors->patch_kind);
-  monitors->pressure_free = true;
-  for (int p = 0; p < view->num_patches; ++p)
-    if (monitors->patch_kind[p] == PCSIM_FLOW_PRESSURE ||
-        monitors->patch_kind[p] == PCSIM_FLOW_TOTAL_PRESSURE)
-      monitors->pressure_free = false;
-  PCSIM_TRY(sampler_create(mesh, monitors->patch_kind, &monitors->samples));
+  monitors->typed = typed;
+  monitors->through_time = pcsim_time_given(tree);
+  PCSIM_TRY(monitors_read_fields(tree, monitors));
+  PCSIM_TRY(sampler_create(mesh, monitors->field, monitors->num_fields, &monitors->samples));
   return read_all(tree, monitors);
 }
 
@@ -255,11 +266,12 @@ static pcsim_status prepare(pcsim_tree *tree, pcsim_monitors *monitors, size_t b
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_monitors **result) {
+pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *typed,
+                                 pcsim_monitors **result) {
   *result = NULL;
   pcsim_monitors *monitors = NULL;
   size_t before = pcsim_tree_num_problems(tree);
-  pcsim_status status = pcsim_status_agree(pcsim_mesh_comm(mesh), make(tree, mesh, &monitors));
+  pcsim_status status = pcsim_status_agree(pcsim_mesh_comm(mesh), make(tree, mesh, typed, &monitors));
   if (status == PCSIM_OK && pcsim_tree_num_problems(tree) == before) status = prepare(tree, monitors, before);
   if (monitors) monitors->num_followed = monitors->num_quantities;
   if (status != PCSIM_OK || pcsim_tree_num_problems(tree) != before) pcsim_monitors_destroy(&monitors);
@@ -268,9 +280,12 @@ pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_flow_fields *fields) {
+pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_fields *fields) {
   PCSIM_CHECK(fields->mesh == monitors->mesh, PCSIM_ERR_ARG,
               "the fields are of another mesh than the monitors");
+  PCSIM_CHECK(fields->num == monitors->num_fields && !fields->flow == !!monitors->typed, PCSIM_ERR_ARG,
+              "%d fields; the monitors were read for %d %s", fields->num, monitors->num_fields,
+              monitors->typed ? "unknowns of typed laws" : "of a flow");
   PCSIM_TRY(sampler_evaluate(monitors->samples, fields));
   for (int i = 0; i < monitors->num; ++i)
     PCSIM_TRY(monitors->monitor[i].kind->evaluate(monitors, &monitors->monitor[i], fields));
@@ -300,6 +315,8 @@ void pcsim_monitors_destroy(pcsim_monitors **result) {
   pcsim_free(&monitors->quantity);
   pcsim_free(&monitors->curve);
   pcsim_free(&monitors->patch_kind);
+  pcsim_free(&monitors->field);
+  pcsim_free(&monitors->given);
   sampler_destroy(&monitors->samples);
   pcsim_free(result);
 }

@@ -5,20 +5,32 @@
 
 #include <pcsim/postproc.h>
 
+/** A field that a case can name. */
+typedef struct {
+  const char *name, *alias, *unit; /**< alias: a second name, or NULL */
+  bool offered;                    /**< false: the w of a plane flow */
+  bool oscillates; /**< between the orientations of triangles and tetrahedra: the pressure of a flow */
+  bool *given;     /**< [num_patches] the case gives its values on that boundary */
+} monitor_field;
+
 /* ------------------------------------------------- monitor_sampler.c: fields at points
  *
- * Velocity and pressure at any point by a weighted least-squares fit of a quadratic polynomial around it,
- * third order in smooth fields. Data: the values of the cell that holds the point and of all cells that share
- * a node with it, and values on their boundary faces where the case gives them (velocity on walls and inlets,
- * pressure on outlets). Where that leaves the fit undetermined or noisy (a wall without pressure values seen
- * from a layer of quadrilaterals) the gradients of cells off the boundary join; then a linear fit (pressure
- * at walls of triangles and tetrahedra always). The fit is linear in the data: its weights are found once.
- * Stencils do not depend on the partition. */
+ * Fields at any point by a weighted least-squares fit of a quadratic polynomial around it, third order in
+ * smooth fields. Data: the values of the cell that holds the point and of all cells that share a node with
+ * it, and values on their boundary faces where the case gives them (velocity on walls and inlets, pressure on
+ * outlets, an unknown where it is fixed). Where that leaves the fit undetermined or noisy (a wall without
+ * pressure values seen from a layer of quadrilaterals) the gradients of cells off the boundary join; then a
+ * linear fit (pressure at walls of triangles and tetrahedra always). The fit is linear in the data: its
+ * weights are found once for all fields that are given on the same boundaries. Stencils do not depend on the
+ * partition. */
 
-enum { SAMPLE_U, SAMPLE_V, SAMPLE_W, SAMPLE_P, NUM_SAMPLES };
+/** Places of a flow's fields. */
+enum { SAMPLE_U, SAMPLE_V, SAMPLE_W, SAMPLE_P };
 typedef struct sampler sampler;
 
-pcsim_status sampler_create(const pcsim_mesh *mesh, const int *patch_kind, sampler **made) PCSIM_NODISCARD;
+/** `fields` [num_fields] are borrowed. */
+pcsim_status sampler_create(const pcsim_mesh *mesh, const monitor_field *fields, int num_fields,
+                            sampler **made) PCSIM_NODISCARD;
 void sampler_destroy(sampler **samples);
 /** Add a point (the same on every rank); `direction` is a unit vector along which the local cell spacing is
  *  wanted, or NULL; `place` is where a problem with the point is reported. */
@@ -31,8 +43,8 @@ pcsim_status sampler_prepare(sampler *samples, pcsim_tree *tree) PCSIM_NODISCARD
 /** Spacing of cell centres along the direction at point i (0 without direction). */
 double sampler_spacing(const sampler *samples, int64_t i);
 /** Values at every point on every rank; collective. */
-pcsim_status sampler_evaluate(sampler *samples, const pcsim_flow_fields *fields) PCSIM_NODISCARD;
-/** [NUM_SAMPLES] at point i after evaluate. */
+pcsim_status sampler_evaluate(sampler *samples, const pcsim_fields *fields) PCSIM_NODISCARD;
+/** [num_fields] at point i after evaluate. */
 const double *sampler_values(const sampler *samples, int64_t i);
 
 /* --------------------------------------------------------------- monitor_fit.c */
@@ -62,8 +74,9 @@ typedef struct {
   pcsim_status (*read)(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m);
   /** After the points have been found; may be NULL. Collective. */
   pcsim_status (*prepare)(pcsim_monitors *monitors, monitor *m);
-  pcsim_status (*evaluate)(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields);
-  void (*clear)(monitor *m); /**< frees what `data` holds; may be NULL */
+  pcsim_status (*evaluate)(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields);
+  void (*clear)(monitor *m);             /**< frees what `data` holds; may be NULL */
+  enum { OF_ANY, OF_FLOW, OF_TYPED } of; /**< problems that have it */
 } monitor_kind;
 
 struct monitor {
@@ -79,8 +92,13 @@ struct monitor {
 
 struct pcsim_monitors {
   const pcsim_mesh *mesh;
-  int *patch_kind;    /**< [num_patches] pcsim_flow_kind or -1 */
-  bool pressure_free; /**< no boundary gives the pressure */
+  const pcsim_transport_view *typed; /**< NULL: a flow */
+  bool through_time;                 /**< the case goes through time: exact fields may depend on t */
+  int *patch_kind;                   /**< [num_patches] pcsim_flow_kind or -1; of a flow */
+  bool pressure_free;                /**< no boundary of a flow gives the pressure */
+  int num_fields;
+  monitor_field *field; /**< [num_fields] */
+  bool *given;          /**< what their `given` point into */
   int num;
   monitor *monitor;
   int num_quantities, capacity_quantities;
@@ -95,6 +113,15 @@ extern const monitor_kind monitor_forces, monitor_flow_rate;                    
 extern const monitor_kind monitor_wall_shear, monitor_reattachment;                 /* monitor_walls.c */
 extern const monitor_kind monitor_pressure_difference, monitor_probe, monitor_line; /* monitor_points.c */
 extern const monitor_kind monitor_extremum;                                         /* monitor_extremum.c */
+extern const monitor_kind monitor_integral, monitor_mean, monitor_min, monitor_max, monitor_norm,
+    monitor_flux; /* monitor_integrals.c */
+
+/** monitor_fields.c: the fields of the case, with where it gives them. Collective. */
+pcsim_status monitors_read_fields(pcsim_tree *tree, pcsim_monitors *monitors) PCSIM_NODISCARD;
+/** Place of a field by name or alias among those offered, or -1. */
+int monitors_find_field(const pcsim_monitors *monitors, const char *name);
+/** "u, v or p": the fields offered, for messages. */
+void monitors_field_names(const pcsim_monitors *monitors, char *text, size_t size);
 
 /** Declare the next quantity "NAME" + suffix (printf style), NaN until evaluated. */
 pcsim_status monitor_add_quantity(pcsim_monitors *monitors, monitor *m, const char *unit, const char *fmt,

@@ -10,11 +10,12 @@
 #include <string.h>
 
 #define NUM(a) (sizeof(a) / sizeof *(a))
-enum { DEGREE = 4, TERMS = DEGREE + 1, NUM_NAMES = NUM_SAMPLES + 3 };
+enum { DEGREE = 4, TERMS = DEGREE + 1 };
 
 static const pcsim_key extremum_keys[] = {
     {"kind", PCSIM_KEY_TEXT, "", "", "", "extremum", 0, 0},
-    {"of", PCSIM_KEY_EXPRESSION, NULL, "", "", "expression in u, v, w, p, x, y, z and the parameters", 0, 0},
+    {"of", PCSIM_KEY_EXPRESSION, NULL, "", "",
+     "expression in the unknowns (u, v, w, p), x, y, z and the parameters", 0, 0},
     {"along", PCSIM_KEY_MAPPING, NULL, "", "m", "the line, {from: [x, y], to: [x, y], count}", 0, 0},
 };
 static const pcsim_key along_keys[] = {
@@ -26,26 +27,38 @@ static const pcsim_key along_keys[] = {
 typedef struct {
   pcsim_expr *of;
   double length;
-  double *sample; /* [num_points] */
+  double *sample;   /* [num_points] */
+  double *argument; /* [num_fields + 3] */
 } extremum;
 
 /* Of a field alone; an expression may be of any unit. */
-static const char *unit_of(const pcsim_expr *of) {
-  static const char *const units[NUM_NAMES] = {"m/s", "m/s", "m/s", "Pa", "m", "m", "m"};
+static const char *unit_of(const pcsim_monitors *monitors, const pcsim_expr *of) {
   const pcsim_expr_node *root = pcsim_expr_root(of);
-  for (int i = 0; root->kind == PCSIM_EXPR_NAME && i < NUM_NAMES; ++i)
-    if (pcsim_expr_uses(of, i)) return units[i];
+  const int num = monitors->num_fields;
+  for (int i = 0; root->kind == PCSIM_EXPR_NAME && i < num + 3; ++i)
+    if (pcsim_expr_uses(of, i)) return i < num ? monitors->field[i].unit : "m";
   return "";
 }
 
+static bool read_of(pcsim_tree *tree, const pcsim_monitors *monitors, const monitor *m, pcsim_expr **of) {
+  static const char *const places[3] = {"x", "y", "z"};
+  const char **names = NULL;
+  const int num = monitors->num_fields;
+  if (pcsim_alloc((size_t)num + 3, sizeof *names, &names) != PCSIM_OK) return false;
+  for (int i = 0; i < num + 3; ++i) names[i] = i < num ? monitors->field[i].name : places[i - num];
+  const bool good = pcsim_node_as_expr(tree, pcsim_node_get(m->node, "of"), names, num + 3, of);
+  pcsim_free(&names);
+  return good;
+}
+
 static pcsim_status read_extremum(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m) {
-  static const char *const names[NUM_NAMES] = {"u", "v", "w", "p", "x", "y", "z"};
   double from[3], to[3], along[3], point[3];
   int64_t count = 2001;
   pcsim_node *line = pcsim_node_get(m->node, "along");
   PCSIM_TRY(pcsim_alloc(1, sizeof(extremum), &m->data));
   extremum *e = m->data;
-  if (!pcsim_node_as_expr(tree, pcsim_node_get(m->node, "of"), names, NUM_NAMES, &e->of)) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)monitors->num_fields + 3, sizeof(double), &e->argument));
+  if (!read_of(tree, monitors, m, &e->of)) return PCSIM_OK;
   size_t before = pcsim_tree_num_problems(tree);
   pcsim_node_check(tree, line, along_keys, NUM(along_keys), "along");
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
@@ -64,7 +77,7 @@ static pcsim_status read_extremum(pcsim_tree *tree, pcsim_monitors *monitors, mo
     PCSIM_TRY(sampler_add(monitors->samples, point, along, pcsim_node_get(line, "from")));
   }
   PCSIM_TRY(pcsim_alloc((size_t)count, sizeof(double), &e->sample));
-  const char *unit = unit_of(e->of);
+  const char *unit = unit_of(monitors, e->of);
   PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".min"));
   PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".max"));
   PCSIM_TRY(monitor_add_quantity(monitors, m, "m", ".min.at"));
@@ -152,16 +165,16 @@ static void find_peak(const pcsim_monitors *monitors, const monitor *m, double s
   *at = step * (middle + scale * peak);
 }
 
-static pcsim_status evaluate_extremum(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_extremum(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   (void)fields;
   extremum *e = m->data;
+  const size_t num = (size_t)monitors->num_fields;
   double value[2], at[2];
   bool finite = true;
   for (int64_t i = 0; i < m->num_points; ++i) {
-    double argument[NUM_NAMES];
-    memcpy(argument, sampler_values(monitors->samples, m->first_point + i), NUM_SAMPLES * sizeof(double));
-    memcpy(argument + NUM_SAMPLES, sampler_point(monitors->samples, m->first_point + i), 3 * sizeof(double));
-    e->sample[i] = pcsim_expr_eval(e->of, argument);
+    memcpy(e->argument, sampler_values(monitors->samples, m->first_point + i), num * sizeof(double));
+    memcpy(e->argument + num, sampler_point(monitors->samples, m->first_point + i), 3 * sizeof(double));
+    e->sample[i] = pcsim_expr_eval(e->of, e->argument);
     finite = finite && isfinite(e->sample[i]);
   }
   for (int k = 0; k < 2; ++k) {
@@ -177,6 +190,7 @@ static void clear_extremum(monitor *m) {
   extremum *e = m->data;
   pcsim_expr_destroy(&e->of);
   pcsim_free(&e->sample);
+  pcsim_free(&e->argument);
 }
 
 const monitor_kind monitor_extremum = {
@@ -185,4 +199,5 @@ const monitor_kind monitor_extremum = {
     read_extremum,
     NULL,
     evaluate_extremum,
-    clear_extremum};
+    clear_extremum,
+    OF_ANY};

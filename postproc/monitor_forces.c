@@ -114,7 +114,7 @@ static pcsim_status read_forces(pcsim_tree *tree, pcsim_monitors *monitors, moni
   return name_forces(monitors, m, f);
 }
 
-static pcsim_status evaluate_forces(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_forces(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
   const forces *f = m->data;
   double sum[9] = {0}; /* pressure, friction, moment */
@@ -124,8 +124,8 @@ static pcsim_status evaluate_forces(pcsim_monitors *monitors, monitor *m, const 
       int64_t b = face - mesh->num_interior_faces;
       double force[3], arm[3];
       for (int i = 0; i < 3; ++i) {
-        double pressure = fields->face_pressure[b] * mesh->face_area[3 * face + i];
-        double friction = fields->face_friction[3 * b + i];
+        double pressure = fields->flow->face_pressure[b] * mesh->face_area[3 * face + i];
+        double friction = fields->flow->face_friction[3 * b + i];
         sum[i] += pressure;
         sum[3 + i] += friction;
         force[i] = pressure + friction;
@@ -165,7 +165,8 @@ const monitor_kind monitor_forces = {{"forces",
                                      read_forces,
                                      NULL,
                                      evaluate_forces,
-                                     NULL};
+                                     NULL,
+                                     OF_FLOW};
 
 /* ---------------------------------------------------------------- flow rate */
 
@@ -181,14 +182,13 @@ static pcsim_status read_flow_rate(pcsim_tree *tree, pcsim_monitors *monitors, m
   return monitor_add_quantity(monitors, m, mesh->dim == 2 ? "m^2/s" : "m^3/s", "%s", "");
 }
 
-static pcsim_status evaluate_flow_rate(pcsim_monitors *monitors, monitor *m,
-                                       const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_flow_rate(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
   const bool *wanted = m->data;
   double sum = 0.0;
   for (int p = 0; p < mesh->num_patches; ++p)
     for (int64_t face = mesh->patch_start[p]; wanted[p] && face < mesh->patch_start[p + 1]; ++face)
-      sum += fields->face_flow[face - mesh->num_interior_faces];
+      sum += fields->flow->face_flow[face - mesh->num_interior_faces];
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(monitors->mesh));
   monitor_set(monitors, m, 0, sum);
   return PCSIM_OK;
@@ -199,4 +199,5 @@ const monitor_kind monitor_flow_rate = {{"flow-rate", "volume flow out of the do
                                         read_flow_rate,
                                         NULL,
                                         evaluate_flow_rate,
-                                        NULL};
+                                        NULL,
+                                        OF_FLOW};

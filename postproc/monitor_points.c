@@ -7,49 +7,42 @@
 #include <string.h>
 
 #define NUM(a) (sizeof(a) / sizeof *(a))
+enum { CURVE_COLUMNS = sizeof((pcsim_curve *)0)->column / sizeof *((pcsim_curve *)0)->column };
 
 /* ---------------------------------------------------------------- fields by name */
 
-static const struct {
-  const char *name, *alias, *unit;
-} fields_known[NUM_SAMPLES] = {{"u", "velocity.x", "m/s"},
-                               {"v", "velocity.y", "m/s"},
-                               {"w", "velocity.z", "m/s"},
-                               {"p", "pressure", "Pa"}};
-
 typedef struct {
-  int num, field[NUM_SAMPLES];
+  int num, *field; /* [num] places among the fields of the monitors; behind the list itself */
 } field_list;
 
-static int find_field(const char *name) {
-  for (int f = 0; f < NUM_SAMPLES; ++f)
-    if (strcmp(name, fields_known[f].name) == 0 || strcmp(name, fields_known[f].alias) == 0) return f;
-  return -1;
-}
-
-static void add_field(pcsim_tree *tree, const pcsim_node *node, int dim, field_list *list) {
-  int field = find_field(pcsim_node_text(node));
+static void add_field(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *node,
+                      field_list *list) {
+  const int field = monitors_find_field(monitors, pcsim_node_text(node));
   bool twice = false;
   for (int k = 0; k < list->num; ++k) twice = twice || list->field[k] == field;
-  if (field < 0 || (dim == 2 && field == SAMPLE_W))
-    pcsim_tree_problem(tree, node, "no field `%.64s`; expected u, v%s or p", pcsim_node_text(node),
-                       dim == 3 ? ", w" : "");
-  else if (twice) pcsim_tree_problem(tree, node, "field `%s` is named twice", fields_known[field].name);
+  if (field < 0) {
+    char known[256];
+    monitors_field_names(monitors, known, sizeof known);
+    pcsim_tree_problem(tree, node, "no field `%.64s`; expected %s", pcsim_node_text(node), known);
+  } else if (twice) pcsim_tree_problem(tree, node, "field `%s` is named twice", monitors->field[field].name);
   else list->field[list->num++] = field;
 }
 
 /* `fields:` one name or several; all if not given. */
-static void read_fields(pcsim_tree *tree, const pcsim_monitors *monitors, const monitor *m,
-                        field_list *list) {
-  int dim = pcsim_mesh_get(monitors->mesh)->dim;
+static pcsim_status read_fields(pcsim_tree *tree, const pcsim_monitors *monitors, monitor *m,
+                                field_list **made) {
+  const size_t size = sizeof(field_list) + (size_t)monitors->num_fields * sizeof(int);
+  PCSIM_TRY(pcsim_alloc(1, size, &m->data));
+  field_list *list = *made = m->data;
+  list->field = (int *)(list + 1);
   const pcsim_node *node = pcsim_node_get(m->node, "fields");
-  list->num = 0;
   bool given = node && (pcsim_node_size(node) > 0 || pcsim_node_text(node)[0]);
-  if (given && pcsim_node_get_kind(node) == PCSIM_NODE_SCALAR) add_field(tree, node, dim, list);
+  if (given && pcsim_node_get_kind(node) == PCSIM_NODE_SCALAR) add_field(tree, monitors, node, list);
   for (int64_t i = 0; given && i < pcsim_node_size(node); ++i)
-    add_field(tree, pcsim_node_child(node, i), dim, list);
-  for (int f = 0; !given && f < NUM_SAMPLES; ++f)
-    if (dim == 3 || f != SAMPLE_W) list->field[list->num++] = f;
+    add_field(tree, monitors, pcsim_node_child(node, i), list);
+  for (int f = 0; !given && f < monitors->num_fields; ++f)
+    if (monitors->field[f].offered) list->field[list->num++] = f;
+  return PCSIM_OK;
 }
 
 /* ---------------------------------------------------------- pressure difference */
@@ -76,8 +69,7 @@ static pcsim_status read_difference(pcsim_tree *tree, pcsim_monitors *monitors, 
   return monitor_add_quantity(monitors, m, "Pa", "%s", "");
 }
 
-static pcsim_status evaluate_difference(pcsim_monitors *monitors, monitor *m,
-                                        const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_difference(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   (void)fields;
   const sampler *s = monitors->samples;
   monitor_set(monitors, m, 0,
@@ -91,21 +83,22 @@ const monitor_kind monitor_pressure_difference = {{"pressure-difference",
                                                   read_difference,
                                                   NULL,
                                                   evaluate_difference,
-                                                  NULL};
+                                                  NULL,
+                                                  OF_FLOW};
 
 /* ------------------------------------------------------------------------ probe */
 
 static const pcsim_key probe_keys[] = {
     {"kind", PCSIM_KEY_TEXT, "", "", "", "probe", 0, 0},
     {"points", PCSIM_KEY_SEQUENCE, NULL, "", "m", "one point or a sequence of points", 0, 0},
-    {"fields", PCSIM_KEY_NAMES, "", "", "", "u, v, w, p (velocity.x, ..., pressure); all if not given", 0, 0},
+    {"fields", PCSIM_KEY_NAMES, "", "", "",
+     "unknowns; of a flow u, v, w, p (velocity.x, ..., pressure); all if not given", 0, 0},
 };
 
 static pcsim_status read_probe(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m) {
   const pcsim_node *points = pcsim_node_get(m->node, "points");
-  PCSIM_TRY(pcsim_alloc(1, sizeof(field_list), &m->data));
-  field_list *list = m->data;
-  read_fields(tree, monitors, m, list);
+  field_list *list;
+  PCSIM_TRY(read_fields(tree, monitors, m, &list));
   int64_t n = pcsim_node_size(points);
   bool single = n > 0 && pcsim_node_get_kind(pcsim_node_child(points, 0)) == PCSIM_NODE_SCALAR;
   if (n == 0) pcsim_tree_problem(tree, points, "`points` of `%s` is empty", m->name);
@@ -115,7 +108,7 @@ static pcsim_status read_probe(pcsim_tree *tree, pcsim_monitors *monitors, monit
     if (monitor_read_point(tree, monitors->mesh, node, point))
       PCSIM_TRY(sampler_add(monitors->samples, point, NULL, node));
     for (int k = 0; k < list->num; ++k) {
-      const char *name = fields_known[list->field[k]].name, *unit = fields_known[list->field[k]].unit;
+      const char *name = monitors->field[list->field[k]].name, *unit = monitors->field[list->field[k]].unit;
       if (single || n == 1) PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".%s", name));
       else PCSIM_TRY(monitor_add_quantity(monitors, m, unit, ".%lld.%s", (long long)i + 1, name));
     }
@@ -123,7 +116,7 @@ static pcsim_status read_probe(pcsim_tree *tree, pcsim_monitors *monitors, monit
   return PCSIM_OK;
 }
 
-static pcsim_status evaluate_probe(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_probe(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   (void)fields;
   const field_list *list = m->data;
   for (int64_t i = 0; i < m->num_points; ++i)
@@ -138,7 +131,8 @@ const monitor_kind monitor_probe = {{"probe", "fields at points", probe_keys, NU
                                     read_probe,
                                     NULL,
                                     evaluate_probe,
-                                    NULL};
+                                    NULL,
+                                    OF_ANY};
 
 /* ------------------------------------------------------------------------- line */
 
@@ -147,7 +141,8 @@ static const pcsim_key line_keys[] = {
     {"from", PCSIM_KEY_SEQUENCE, NULL, "", "m", "first point", 0, 0},
     {"to", PCSIM_KEY_SEQUENCE, NULL, "", "m", "last point", 0, 0},
     {"count", PCSIM_KEY_INTEGER, "401", "", "", "number of points, equally spaced", 2, 100000},
-    {"fields", PCSIM_KEY_NAMES, "", "", "", "u, v, w, p (velocity.x, ..., pressure); all if not given", 0, 0},
+    {"fields", PCSIM_KEY_NAMES, "", "", "",
+     "unknowns; of a flow u, v, w, p (velocity.x, ..., pressure); all if not given", 0, 0},
 };
 
 /* Places stand in the curve from the start: references are checked against them before the run. */
@@ -167,9 +162,8 @@ static pcsim_status read_line(pcsim_tree *tree, pcsim_monitors *monitors, monito
   double from[3], to[3], point[3];
   int64_t count = 401;
   int dim = pcsim_mesh_get(monitors->mesh)->dim;
-  PCSIM_TRY(pcsim_alloc(1, sizeof(field_list), &m->data));
-  field_list *list = m->data;
-  read_fields(tree, monitors, m, list);
+  field_list *list;
+  PCSIM_TRY(read_fields(tree, monitors, m, &list));
   pcsim_node_integer(tree, m->node, "count", &count);
   bool good = monitor_read_vector(tree, monitors, m->node, "from", from);
   if (!monitor_read_vector(tree, monitors, m->node, "to", to) || !good) return PCSIM_OK;
@@ -177,18 +171,23 @@ static pcsim_status read_line(pcsim_tree *tree, pcsim_monitors *monitors, monito
     for (int k = 0; k < 3; ++k) point[k] = from[k] + (to[k] - from[k]) * (double)i / (double)(count - 1);
     PCSIM_TRY(sampler_add(monitors->samples, point, NULL, pcsim_node_get(m->node, "from")));
   }
-  char columns[64];
+  char columns[512];
+  if (1 + dim + list->num > CURVE_COLUMNS) {
+    pcsim_tree_problem(tree, m->node, "line `%s` has %d fields; at most %d fit: name them with `fields`",
+                       m->name, list->num, CURVE_COLUMNS - 1 - dim);
+    return PCSIM_OK;
+  }
   snprintf(columns, sizeof columns, "s x y%s", dim == 3 ? " z" : "");
   for (int k = 0; k < list->num; ++k) {
     size_t used = strlen(columns);
-    snprintf(columns + used, sizeof columns - used, " %s", fields_known[list->field[k]].name);
+    snprintf(columns + used, sizeof columns - used, " %s", monitors->field[list->field[k]].name);
   }
   PCSIM_TRY(monitors_add_curve(monitors, m->name, columns, count, &m->first_curve));
   fill_places(monitors, m, count, dim);
   return PCSIM_OK;
 }
 
-static pcsim_status evaluate_line(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_line(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   (void)fields;
   const field_list *list = m->data;
   const pcsim_curve *curve = &monitors->curve[m->first_curve];
@@ -206,4 +205,5 @@ const monitor_kind monitor_line = {{"line", "fields along a straight line", line
                                    read_line,
                                    NULL,
                                    evaluate_line,
-                                   NULL};
+                                   NULL,
+                                   OF_ANY};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of velocity and pressure at points: see monitor.h. */
+/* Values of fields at points: see monitor.h. */
 #include "monitor.h"
 
 #include <limits.h>
@@ -13,14 +13,11 @@
  * fit wins, 0.10 against 0.17 %). */
 static const double noise_max = 8.0, noise_max_simplex = 2.5;
 
-/* A boundary face as a datum: centre, then whether velocity and pressure are given on it. */
-enum { FACE_X, FACE_Y, FACE_Z, FACE_GIVES_VELOCITY, FACE_GIVES_PRESSURE, FACE_WIDTH };
+/* A boundary face as a datum: centre, then for each class of fields whether they are given on it. */
+enum { FACE_X, FACE_Y, FACE_Z, FACE_GIVES };
 
-typedef struct {
-  int32_t index;                               /* cell, or face of the pool */
-  double velocity, pressure;                   /* weights of the values */
-  double velocity_slope[3], pressure_slope[3]; /* weights of the gradients; cells only */
-} entry;
+/* Weights of a class in a cell: of the value, of the gradient. */
+enum { WEIGHT_VALUE, WEIGHT_SLOPE, CELL_WEIGHTS = WEIGHT_SLOPE + 3 };
 
 typedef struct {
   int64_t point;
@@ -33,24 +30,31 @@ typedef struct {
   int *send_count, *send_start, *receive_count, *receive_start; /* [ranks] in faces */
   int32_t *send_face;                                           /* boundary faces (from 0) to send */
   int64_t num_send, num_receive;
-  double *send_buffer, *receive_buffer; /* [][FACE_WIDTH] */
+  double *send_buffer, *receive_buffer; /* [][face_width or num_fields] */
 } face_halo;
 
 struct sampler {
   const pcsim_mesh *mesh;
-  const int *patch_kind;
+  const monitor_field *fields;
+  int num_fields;
+  int num_classes; /* of fields that are given on the same boundaries: they share weights */
+  int *class_of;   /* [num_fields] */
+  int *one_of;     /* [num_classes] one field of each */
+  int face_width;  /* FACE_GIVES + num_classes */
   int64_t num_points, capacity;
   double *point, *direction; /* [num_points][3] */
   const pcsim_node **place;
-  double *spacing, *value; /* [num_points], [num_points][NUM_SAMPLES] */
+  double *spacing, *value; /* [num_points], [num_points][num_fields] */
   int64_t num_stencils, num_cells, num_faces;
-  stencil *stencils; /* [num_stencils + 1] */
-  entry *cells, *faces;
+  stencil *stencils;      /* [num_stencils + 1] */
+  int32_t *cells, *faces; /* of the stencils: cells, faces of the pool */
+  double *cell_weight;    /* [num_cells][num_classes][CELL_WEIGHTS] */
+  double *face_weight;    /* [num_faces][num_classes] */
   face_halo halo;
   /* Faces of each local cell: owned ones into the boundary faces, ghosts into the halo. Set-up only. */
   int64_t *face_start; /* [num_cells + num_ghosts + 1] */
   int32_t *face_of;    /* pool index: local boundary face, or num boundary faces + place in the halo */
-  double *face_data;   /* [pool][FACE_WIDTH] */
+  double *face_data;   /* [pool][face_width] */
 };
 
 static int64_t num_boundary(const pcsim_mesh_view *mesh) {
@@ -59,11 +63,31 @@ static int64_t num_boundary(const pcsim_mesh_view *mesh) {
 
 /* --------------------------------------------------------------- life and points */
 
-pcsim_status sampler_create(const pcsim_mesh *mesh, const int *patch_kind, sampler **made) {
+static bool alike(const monitor_field *a, const monitor_field *b, int num_patches) {
+  return a->oscillates == b->oscillates && !memcmp(a->given, b->given, (size_t)num_patches * sizeof(bool));
+}
+
+static pcsim_status find_classes(sampler *s) {
+  const int num_patches = pcsim_mesh_get(s->mesh)->num_patches;
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_fields, sizeof(int), &s->class_of));
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_fields, sizeof(int), &s->one_of));
+  for (int f = 0; f < s->num_fields; ++f) {
+    int k = 0;
+    while (k < s->num_classes && !alike(&s->fields[f], &s->fields[s->one_of[k]], num_patches)) ++k;
+    if (k == s->num_classes) s->one_of[s->num_classes++] = f;
+    s->class_of[f] = k;
+  }
+  s->face_width = FACE_GIVES + s->num_classes;
+  return PCSIM_OK;
+}
+
+pcsim_status sampler_create(const pcsim_mesh *mesh, const monitor_field *fields, int num_fields,
+                            sampler **made) {
   PCSIM_TRY(pcsim_alloc(1, sizeof **made, made));
   (*made)->mesh = mesh;
-  (*made)->patch_kind = patch_kind;
-  return PCSIM_OK;
+  (*made)->fields = fields;
+  (*made)->num_fields = num_fields;
+  return find_classes(*made);
 }
 
 static void free_setup(sampler *s) {
@@ -84,6 +108,10 @@ void sampler_destroy(sampler **samples) {
   pcsim_free(&s->stencils);
   pcsim_free(&s->cells);
   pcsim_free(&s->faces);
+  pcsim_free(&s->cell_weight);
+  pcsim_free(&s->face_weight);
+  pcsim_free(&s->class_of);
+  pcsim_free(&s->one_of);
   pcsim_free(&s->halo.send_count);
   pcsim_free(&s->halo.send_start);
   pcsim_free(&s->halo.receive_count);
@@ -114,7 +142,7 @@ pcsim_status sampler_add(sampler *s, const double point[3], const double *direct
 int64_t sampler_num_points(const sampler *s) { return s->num_points; }
 const double *sampler_point(const sampler *s, int64_t i) { return s->point + 3 * i; }
 double sampler_spacing(const sampler *s, int64_t i) { return s->spacing[i]; }
-const double *sampler_values(const sampler *s, int64_t i) { return s->value + NUM_SAMPLES * i; }
+const double *sampler_values(const sampler *s, int64_t i) { return s->value + s->num_fields * i; }
 
 /* -------------------------------------------------------------- finding the cells */
 
@@ -173,10 +201,8 @@ static void describe_face(const sampler *s, int64_t boundary, double *data) {
   int64_t face = mesh->num_interior_faces + boundary;
   int patch = 0;
   while (face >= mesh->patch_start[patch + 1]) ++patch;
-  int kind = s->patch_kind[patch];
   memcpy(data, mesh->face_centre + 3 * face, 3 * sizeof(double));
-  data[FACE_GIVES_VELOCITY] = kind == PCSIM_FLOW_VELOCITY || kind == PCSIM_FLOW_WALL;
-  data[FACE_GIVES_PRESSURE] = kind == PCSIM_FLOW_PRESSURE;
+  for (int k = 0; k < s->num_classes; ++k) data[FACE_GIVES + k] = s->fields[s->one_of[k]].given[patch];
 }
 
 static pcsim_status exchange_faces(face_halo *halo, MPI_Comm comm, int width) {
@@ -291,12 +317,13 @@ static pcsim_status halo_size(sampler *s, const request *q) {
   int64_t n = mesh->num_cells + mesh->num_ghosts;
   for (int64_t c = 0; c < n; ++c) s->face_start[c + 1] += s->face_start[c];
   int64_t pool = num_boundary(mesh) + halo->num_receive;
+  const size_t width = (size_t)(s->face_width > s->num_fields ? s->face_width : s->num_fields);
   PCSIM_CHECK(pool < INT32_MAX, PCSIM_ERR_ARG, "too many boundary faces on one rank (%lld)", (long long)pool);
   PCSIM_TRY(pcsim_alloc((size_t)s->face_start[n], sizeof *s->face_of, &s->face_of));
-  PCSIM_TRY(pcsim_alloc((size_t)pool * FACE_WIDTH, sizeof(double), &s->face_data));
+  PCSIM_TRY(pcsim_alloc((size_t)(pool * s->face_width), sizeof(double), &s->face_data));
   PCSIM_TRY(pcsim_alloc((size_t)halo->num_send, sizeof *halo->send_face, &halo->send_face));
-  PCSIM_TRY(pcsim_alloc((size_t)halo->num_send * FACE_WIDTH, sizeof(double), &halo->send_buffer));
-  PCSIM_TRY(pcsim_alloc((size_t)halo->num_receive * FACE_WIDTH, sizeof(double), &halo->receive_buffer));
+  PCSIM_TRY(pcsim_alloc((size_t)halo->num_send * width, sizeof(double), &halo->send_buffer));
+  PCSIM_TRY(pcsim_alloc((size_t)halo->num_receive * width, sizeof(double), &halo->receive_buffer));
   return PCSIM_OK;
 }
 
@@ -308,7 +335,7 @@ static pcsim_status fill_face_lists(sampler *s, const request *q) {
   PCSIM_TRY(pcsim_alloc((size_t)mesh->num_cells, sizeof *next, &next));
   for (int64_t c = 0; c < mesh->num_cells; ++c) next[c] = s->face_start[c];
   for (int64_t b = 0; b < boundary; ++b) {
-    describe_face(s, b, s->face_data + FACE_WIDTH * b);
+    describe_face(s, b, s->face_data + s->face_width * b);
     s->face_of[next[mesh->owner[mesh->num_interior_faces + b]]++] = (int32_t)b;
   }
   pcsim_free(&next);
@@ -321,8 +348,8 @@ static pcsim_status fill_face_lists(sampler *s, const request *q) {
     int64_t c = q->asked[k] - mesh->first_cell;
     for (int64_t f = s->face_start[c]; f < s->face_start[c + 1]; ++f) {
       halo->send_face[place] = s->face_of[f];
-      memcpy(halo->send_buffer + FACE_WIDTH * place++, s->face_data + FACE_WIDTH * s->face_of[f],
-             FACE_WIDTH * sizeof(double));
+      memcpy(halo->send_buffer + s->face_width * place++,
+             s->face_data + (int64_t)s->face_width * s->face_of[f], (size_t)s->face_width * sizeof(double));
     }
   }
   return PCSIM_OK;
@@ -361,14 +388,14 @@ static pcsim_status fetch_faces(sampler *s, const int64_t *cell) {
   status = halo_size(s, &q);
   if (status == PCSIM_OK) status = fill_face_lists(s, &q);
   PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
-  PCSIM_GOTO(exchange_faces(&s->halo, comm, FACE_WIDTH), status, done);
+  PCSIM_GOTO(exchange_faces(&s->halo, comm, s->face_width), status, done);
   if (s->halo.num_receive > 0)
-    memcpy(s->face_data + FACE_WIDTH * num_boundary(mesh), s->halo.receive_buffer,
-           (size_t)s->halo.num_receive * FACE_WIDTH * sizeof(double));
+    memcpy(s->face_data + s->face_width * num_boundary(mesh), s->halo.receive_buffer,
+           (size_t)(s->halo.num_receive * s->face_width) * sizeof(double));
   for (int k = 0; mesh->ghost_shift && k < q.num_wanted; ++k) /* faces of images move with them */
     for (int64_t f = s->face_start[q.ghost[k]]; f < s->face_start[q.ghost[k] + 1]; ++f)
       for (int i = 0; i < 3; ++i)
-        s->face_data[(int64_t)FACE_WIDTH * s->face_of[f] + i] +=
+        s->face_data[(int64_t)s->face_width * s->face_of[f] + i] +=
             mesh->ghost_shift[3 * (q.ghost[k] - mesh->num_cells) + i];
 done:
   request_free(&q);
@@ -413,14 +440,15 @@ static int gather_data(const sampler *s, const stencil *st, const double *point,
   const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
   int n = 0;
   for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k)
-    set_datum(space, n++, mesh->cell_centre + 3 * s->cells[k].index, point, false, (int)(k - st->first_cell));
+    set_datum(space, n++, mesh->cell_centre + 3 * (int64_t)s->cells[k], point, false,
+              (int)(k - st->first_cell));
   for (int64_t k = st[0].first_face; k < st[1].first_face; ++k) {
-    const double *face = s->face_data + (int64_t)FACE_WIDTH * s->faces[k].index;
+    const double *face = s->face_data + (int64_t)s->face_width * s->faces[k];
     if (face[gives] > 0.0) set_datum(space, n++, face, point, false, -1 - (int)(k - st->first_face));
   }
   *all = n;
   for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k) {
-    int32_t c = s->cells[k].index;
+    int32_t c = s->cells[k];
     if (s->face_start[c + 1] == s->face_start[c])
       set_datum(space, (*all)++, mesh->cell_centre + 3 * c, point, true, (int)(k - st->first_cell));
   }
@@ -440,22 +468,24 @@ static bool choose_fit(int dim, fit_space *space, int values, int all, double li
   return isfinite(fit_weights(dim, 0, space->data, values, space->work));
 }
 
-static bool weigh(sampler *s, const stencil *st, const double *point, bool velocity, fit_space *space) {
-  int all, used, gives = velocity ? FACE_GIVES_VELOCITY : FACE_GIVES_PRESSURE;
-  int values = gather_data(s, st, point, gives, space, &all);
+static bool weigh(sampler *s, const stencil *st, const double *point, int class, fit_space *space) {
+  int all, used;
+  int values = gather_data(s, st, point, FACE_GIVES + class, space, &all);
   const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
-  uint8_t type = mesh->cell_type[s->cells[st->first_cell].index]; /* the point's own cell is owned */
+  uint8_t type = mesh->cell_type[s->cells[st->first_cell]]; /* the point's own cell is owned */
   bool simplex = type == PCSIM_CELL_TRIANGLE || type == PCSIM_CELL_TETRA;
-  double limit = simplex && !velocity ? noise_max_simplex : noise_max;
+  double limit = simplex && s->fields[s->one_of[class]].oscillates ? noise_max_simplex : noise_max;
   if (!choose_fit(mesh->dim, space, values, all, limit, &used)) return false;
   for (int k = 0; k < used; ++k) {
     const fit_datum *datum = &space->data[k];
     int source = space->source[k];
-    entry *e = source >= 0 ? &s->cells[st->first_cell + source] : &s->faces[st->first_face - 1 - source];
-    if (datum->gradient)
-      memcpy(velocity ? e->velocity_slope : e->pressure_slope, datum->weight, sizeof datum->weight);
-    else if (velocity) e->velocity = datum->weight[0];
-    else e->pressure = datum->weight[0];
+    if (source < 0) {
+      s->face_weight[(st->first_face - 1 - source) * s->num_classes + class] = datum->weight[0];
+      continue;
+    }
+    double *w = s->cell_weight + ((st->first_cell + source) * s->num_classes + class) * CELL_WEIGHTS;
+    if (datum->gradient) memcpy(w + WEIGHT_SLOPE, datum->weight, sizeof datum->weight);
+    else w[WEIGHT_VALUE] = datum->weight[0];
   }
   return true;
 }
@@ -473,15 +503,18 @@ static pcsim_status make_stencils(sampler *s, const int64_t *cell) {
   PCSIM_TRY(pcsim_alloc((size_t)s->num_stencils + 1, sizeof *s->stencils, &s->stencils));
   PCSIM_TRY(pcsim_alloc((size_t)s->num_cells, sizeof *s->cells, &s->cells));
   PCSIM_TRY(pcsim_alloc((size_t)s->num_faces, sizeof *s->faces, &s->faces));
+  const size_t classes = (size_t)s->num_classes;
+  PCSIM_TRY(
+      pcsim_alloc((size_t)s->num_cells * classes, CELL_WEIGHTS * sizeof *s->cell_weight, &s->cell_weight));
+  PCSIM_TRY(pcsim_alloc((size_t)s->num_faces * classes, sizeof *s->face_weight, &s->face_weight));
   int64_t n = 0, cells = 0, faces = 0;
   for (int64_t i = 0; i < s->num_points; ++i) {
     if (cell[i] < 0) continue;
     s->stencils[n++] = (stencil){i, cells, faces};
     for (int64_t k = mesh->near_start[cell[i]] - 1; k < mesh->near_start[cell[i] + 1]; ++k) {
       int32_t c = k < mesh->near_start[cell[i]] ? (int32_t)cell[i] : mesh->near[k];
-      s->cells[cells++].index = c;
-      for (int64_t f = s->face_start[c]; f < s->face_start[c + 1]; ++f)
-        s->faces[faces++].index = s->face_of[f];
+      s->cells[cells++] = c;
+      for (int64_t f = s->face_start[c]; f < s->face_start[c + 1]; ++f) s->faces[faces++] = s->face_of[f];
     }
   }
   s->stencils[n] = (stencil){-1, cells, faces};
@@ -490,11 +523,13 @@ static pcsim_status make_stencils(sampler *s, const int64_t *cell) {
 
 /* A mesh of a few cells in a row determines no fit: the value of the cell itself. */
 static void take_cell(sampler *s, const stencil *st) {
-  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k)
-    s->cells[k] = (entry){.index = s->cells[k].index};
-  for (int64_t k = st[0].first_face; k < st[1].first_face; ++k)
-    s->faces[k] = (entry){.index = s->faces[k].index};
-  s->cells[st->first_cell].velocity = s->cells[st->first_cell].pressure = 1.0;
+  const int64_t cell = (int64_t)s->num_classes * CELL_WEIGHTS;
+  memset(s->cell_weight + st->first_cell * cell, 0,
+         (size_t)((st[1].first_cell - st->first_cell) * cell) * sizeof(double));
+  memset(s->face_weight + st->first_face * s->num_classes, 0,
+         (size_t)((st[1].first_face - st->first_face) * s->num_classes) * sizeof(double));
+  for (int k = 0; k < s->num_classes; ++k)
+    s->cell_weight[st->first_cell * cell + k * CELL_WEIGHTS + WEIGHT_VALUE] = 1.0;
 }
 
 static pcsim_status weigh_all(sampler *s) {
@@ -505,7 +540,10 @@ static pcsim_status weigh_all(sampler *s) {
     const double *point = s->point + 3 * st->point, *direction = s->direction + 3 * st->point;
     int cells = (int)(st[1].first_cell - st->first_cell), faces = (int)(st[1].first_face - st->first_face);
     PCSIM_GOTO(fit_space_grow(&space, 2 * cells + faces), status, done);
-    if (!weigh(s, st, point, true, &space) || !weigh(s, st, point, false, &space)) take_cell(s, st);
+    bool determined = true;
+    for (int class = 0; class < s->num_classes && determined; ++class)
+      determined = weigh(s, st, point, class, &space);
+    if (!determined) take_cell(s, st);
     /* The data of the last fit begin with the cells. A lattice of three has a spread of sqrt(2/3) spacings.
      */
     s->spacing[st->point] = sqrt(1.5) * fit_spread(space.data, cells, direction);
@@ -517,14 +555,14 @@ done:
 
 pcsim_status sampler_prepare(sampler *s, pcsim_tree *tree) {
   MPI_Comm comm = pcsim_mesh_comm(s->mesh);
-  PCSIM_CHECK(s->num_points * NUM_SAMPLES < INT_MAX, PCSIM_ERR_ARG, "too many monitor points (%lld)",
+  PCSIM_CHECK(s->num_points * s->num_fields < INT_MAX, PCSIM_ERR_ARG, "too many monitor points (%lld)",
               (long long)s->num_points);
   int64_t *cell = NULL;
   size_t before = pcsim_tree_num_problems(tree);
   pcsim_status status = pcsim_alloc((size_t)s->num_points, sizeof *cell, &cell);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)s->num_points, sizeof(double), &s->spacing);
   if (status == PCSIM_OK)
-    status = pcsim_alloc((size_t)s->num_points * NUM_SAMPLES, sizeof(double), &s->value);
+    status = pcsim_alloc((size_t)(s->num_points * s->num_fields), sizeof(double), &s->value);
   PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
   PCSIM_GOTO(find_cells(s, tree, cell), status, done);
   if (pcsim_tree_num_problems(tree) != before) goto done;
@@ -541,48 +579,46 @@ done:
 
 /* -------------------------------------------------------------------- evaluation */
 
-static void add_cells(const sampler *s, const stencil *st, const pcsim_flow_fields *fields, double *value) {
+static void add_cells(const sampler *s, const stencil *st, const pcsim_fields *fields, double *value) {
   for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k) {
-    const entry *e = &s->cells[k];
-    const double *u = fields->velocity + 3 * (int64_t)e->index;
-    const double *du = fields->velocity_gradient + 9 * (int64_t)e->index;
-    const double *dp = fields->pressure_gradient + 3 * (int64_t)e->index;
-    for (int i = 0; i < 3; ++i) {
-      value[i] += e->velocity * u[i];
-      for (int j = 0; j < 3; ++j) value[i] += e->velocity_slope[j] * du[3 * i + j];
-      value[SAMPLE_P] += e->pressure_slope[i] * dp[i];
+    const int64_t cell = s->cells[k];
+    for (int f = 0; f < s->num_fields; ++f) {
+      const pcsim_scalar *field = &fields->scalar[f];
+      const double *w = s->cell_weight + (k * s->num_classes + s->class_of[f]) * CELL_WEIGHTS;
+      const double *gradient = field->gradient + 3 * field->stride * cell;
+      value[f] += w[WEIGHT_VALUE] * field->value[field->stride * cell];
+      for (int j = 0; j < 3; ++j) value[f] += w[WEIGHT_SLOPE + j] * gradient[j];
     }
-    value[SAMPLE_P] += e->pressure * fields->pressure[e->index];
   }
 }
 
-static void add_faces(const sampler *s, const stencil *st, const pcsim_flow_fields *fields, double *value) {
-  int64_t boundary = num_boundary(pcsim_mesh_get(s->mesh));
+static double on_face(const pcsim_scalar *field, int64_t face) { return field->face[field->stride * face]; }
+
+static void add_faces(const sampler *s, const stencil *st, const pcsim_fields *fields, double *value) {
+  const int64_t boundary = num_boundary(pcsim_mesh_get(s->mesh));
   for (int64_t k = st[0].first_face; k < st[1].first_face; ++k) {
-    const entry *e = &s->faces[k];
-    bool own = e->index < boundary;
-    const double *far = own ? NULL : s->halo.receive_buffer + NUM_SAMPLES * (e->index - boundary);
-    for (int i = 0; i < 3; ++i)
-      value[i] += e->velocity * (own ? fields->face_velocity[3 * (int64_t)e->index + i] : far[i]);
-    value[SAMPLE_P] += e->pressure * (own ? fields->face_pressure[e->index] : far[SAMPLE_P]);
+    const int64_t face = s->faces[k];
+    const double *far = face < boundary ? NULL : s->halo.receive_buffer + s->num_fields * (face - boundary);
+    for (int f = 0; f < s->num_fields; ++f)
+      value[f] += s->face_weight[k * s->num_classes + s->class_of[f]] *
+                  (far ? far[f] : on_face(&fields->scalar[f], face));
   }
 }
 
-pcsim_status sampler_evaluate(sampler *s, const pcsim_flow_fields *fields) {
+pcsim_status sampler_evaluate(sampler *s, const pcsim_fields *fields) {
   if (s->num_points == 0) return PCSIM_OK;
   MPI_Comm comm = pcsim_mesh_comm(s->mesh);
-  for (int64_t k = 0; k < s->halo.num_send; ++k) {
-    double *send = s->halo.send_buffer + NUM_SAMPLES * k;
-    memcpy(send, fields->face_velocity + 3 * (int64_t)s->halo.send_face[k], 3 * sizeof(double));
-    send[SAMPLE_P] = fields->face_pressure[s->halo.send_face[k]];
-  }
-  PCSIM_TRY(exchange_faces(&s->halo, comm, NUM_SAMPLES));
-  memset(s->value, 0, (size_t)s->num_points * NUM_SAMPLES * sizeof(double));
+  const int m = s->num_fields;
+  for (int64_t k = 0; k < s->halo.num_send; ++k)
+    for (int f = 0; f < m; ++f)
+      s->halo.send_buffer[m * k + f] = on_face(&fields->scalar[f], s->halo.send_face[k]);
+  PCSIM_TRY(exchange_faces(&s->halo, comm, m));
+  memset(s->value, 0, (size_t)(s->num_points * m) * sizeof(double));
   for (int64_t k = 0; k < s->num_stencils; ++k) {
-    double *value = s->value + NUM_SAMPLES * s->stencils[k].point;
+    double *value = s->value + m * s->stencils[k].point;
     add_cells(s, &s->stencils[k], fields, value);
     add_faces(s, &s->stencils[k], fields, value);
   }
-  MPI_Allreduce(MPI_IN_PLACE, s->value, (int)(s->num_points * NUM_SAMPLES), MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, s->value, (int)(s->num_points * m), MPI_DOUBLE, MPI_SUM, comm);
   return PCSIM_OK;
 }

@@ -77,23 +77,22 @@ static pcsim_status segments_make(const pcsim_mesh *mesh, const bool *wanted, co
 }
 
 /* Friction per area, without a part normal to the face. */
-static double shear_at(const pcsim_mesh_view *mesh, const pcsim_flow_fields *fields, int64_t b,
-                       double shear[3]) {
+static double shear_at(const pcsim_mesh_view *mesh, const pcsim_fields *fields, int64_t b, double shear[3]) {
   const double *area = mesh->face_area + 3 * (mesh->num_interior_faces + b),
-               *friction = fields->face_friction + 3 * b;
+               *friction = fields->flow->face_friction + 3 * b;
   double size2 = area[0] * area[0] + area[1] * area[1] + area[2] * area[2], normal = 0.0, size = sqrt(size2);
   for (int i = 0; i < 3; ++i) normal += friction[i] * area[i] / size2;
   for (int i = 0; i < 3; ++i) shear[i] = (friction[i] - normal * area[i]) / size;
   return size;
 }
 
-static void segments_evaluate(const pcsim_mesh *mesh, const pcsim_flow_fields *fields, segments *g) {
+static void segments_evaluate(const pcsim_mesh *mesh, const pcsim_fields *fields, segments *g) {
   for (int i = 0; i < g->num_local; ++i) {
     double shear[3];
     shear_at(pcsim_mesh_get(mesh), fields, g->face[i], shear);
     g->local[SHEAR_WIDTH * i + SHEAR_X] = shear[0];
     g->local[SHEAR_WIDTH * i + SHEAR_Y] = shear[1];
-    g->local[SHEAR_WIDTH * i + SHEAR_P] = fields->face_pressure[g->face[i]];
+    g->local[SHEAR_WIDTH * i + SHEAR_P] = fields->flow->face_pressure[g->face[i]];
   }
   gather(g, pcsim_mesh_comm(mesh), SHEAR_WIDTH, g->local, g->value);
 }
@@ -219,7 +218,7 @@ static pcsim_status prepare_shear(pcsim_monitors *monitors, monitor *m) {
   return pcsim_status_agree(pcsim_mesh_comm(monitors->mesh), status);
 }
 
-static void fill_shear_curve(pcsim_monitors *monitors, const monitor *m, const pcsim_flow_fields *fields) {
+static void fill_shear_curve(pcsim_monitors *monitors, const monitor *m, const pcsim_fields *fields) {
   wall_shear *w = m->data;
   segments_evaluate(monitors->mesh, fields, &w->g);
   const pcsim_curve *curve = &monitors->curve[m->first_curve];
@@ -237,7 +236,7 @@ static void fill_shear_curve(pcsim_monitors *monitors, const monitor *m, const p
   }
 }
 
-static pcsim_status evaluate_shear(pcsim_monitors *monitors, monitor *m, const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_shear(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
   wall_shear *w = m->data;
   double sum[2] = {0, 0}, most = 0.0;
@@ -273,7 +272,8 @@ const monitor_kind monitor_wall_shear = {
     read_shear,
     prepare_shear,
     evaluate_shear,
-    clear_shear};
+    clear_shear,
+    OF_FLOW};
 
 /* --------------------------------------------------------------- reattachment */
 
@@ -351,8 +351,7 @@ static double crossing(const reattachment *r, int i) {
 
 /* The bubble: the longest piece with shear against the direction. One that begins with the wall separates at
  * its begin; one that reaches the end of the wall does not reattach. */
-static pcsim_status evaluate_reattachment(pcsim_monitors *monitors, monitor *m,
-                                          const pcsim_flow_fields *fields) {
+static pcsim_status evaluate_reattachment(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   reattachment *r = m->data;
   double best[2] = {NAN, NAN}, longest = -1.0;
   segments_evaluate(monitors->mesh, fields, &r->g);
@@ -394,4 +393,5 @@ const monitor_kind monitor_reattachment = {
     read_reattachment,
     prepare_reattachment,
     evaluate_reattachment,
-    clear_reattachment};
+    clear_reattachment,
+    OF_FLOW};

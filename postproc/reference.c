@@ -20,7 +20,8 @@ struct pcsim_references {
   int num, num_comparisons;
   entry *entry;                 /* [num] */
   pcsim_comparison *comparison; /* [num] at most */
-  exact_field exact[NUM_SAMPLES];
+  int num_fields;
+  exact_field *exact; /* [num_fields] */
 };
 
 static const pcsim_key quantity_keys[] = {
@@ -34,7 +35,8 @@ static const pcsim_key quantity_keys[] = {
 void pcsim_references_destroy(pcsim_references **references) {
   if (!references || !*references) return;
   for (int i = 0; i < (*references)->num; ++i) table_clear(&(*references)->entry[i].table);
-  for (int i = 0; i < NUM_SAMPLES; ++i) exact_clear(&(*references)->exact[i]);
+  for (int i = 0; i < (*references)->num_fields; ++i) exact_clear(&(*references)->exact[i]);
+  pcsim_free(&(*references)->exact);
   pcsim_free(&(*references)->entry);
   pcsim_free(&(*references)->comparison);
   pcsim_free(references);
@@ -122,18 +124,18 @@ static void read_quantity(pcsim_tree *tree, pcsim_references *references, entry 
                        "a tolerance relative to 0 means nothing; expected `absolute`");
 }
 
-static void read_field(pcsim_tree *tree, pcsim_references *references, const pcsim_mesh *mesh, entry *e,
-                       const char *name, pcsim_node *node) {
-  static const char *const letters[NUM_SAMPLES] = {"u", "v", "w", "p"};
+static void read_field(pcsim_tree *tree, pcsim_references *references, const pcsim_monitors *monitors,
+                       entry *e, const char *name, pcsim_node *node) {
   size_t before = pcsim_tree_num_problems(tree);
   char quantity[96];
   double tolerance;
   bool absolute;
-  exact_read(tree, mesh, name, node, references->exact);
+  exact_read(tree, monitors, name, node, references->exact);
   if (pcsim_tree_num_problems(tree) != before) return;
   if (!read_tolerance(tree, node, name, true, &tolerance, &absolute)) return;
-  int component = exact_component(name);
-  snprintf(quantity, sizeof quantity, "error.%s", component < 0 ? "velocity" : letters[component]);
+  int component = exact_component(monitors, name);
+  snprintf(quantity, sizeof quantity, "error.%s",
+           component < 0 ? "velocity" : monitors->field[component].name);
   pcsim_comparison *c = add_comparison(references, e, quantity, node);
   c->reference = 0.0;
   c->tolerance = tolerance;
@@ -160,8 +162,8 @@ static pcsim_status read_table(pcsim_tree *tree, const pcsim_monitors *monitors,
 typedef struct {
   const char **names;
   size_t num, capacity;
-  char own[16][32]; /* names of errors */
-  size_t num_own;
+  char (*own)[96]; /* [max_own] names of errors */
+  size_t num_own, max_own;
 } name_list;
 
 static pcsim_status add_name(name_list *list, const char *name) {
@@ -176,7 +178,7 @@ static pcsim_status add_name(name_list *list, const char *name) {
 
 static pcsim_status add_error_name(void *context, const char *name) {
   name_list *list = context;
-  if (list->num_own == NUM(list->own)) return PCSIM_OK;
+  if (list->num_own == list->max_own) return PCSIM_OK;
   snprintf(list->own[list->num_own], sizeof *list->own, "%s", name);
   return add_name(list, list->own[list->num_own++]);
 }
@@ -204,8 +206,10 @@ static pcsim_status check_names(pcsim_tree *tree, const pcsim_monitors *monitors
   pcsim_status status = PCSIM_OK;
   for (int i = 0; i < monitors->num_quantities; ++i)
     PCSIM_GOTO(add_name(&list, monitors->quantity[i].name), status, done);
-  PCSIM_GOTO(errors_names(references->exact, pcsim_mesh_get(monitors->mesh)->dim, add_error_name, &list),
-             status, done);
+  list.max_own =
+      2 * (size_t)monitors->num_fields + 3; /* of each, of the velocity, of the pressure at nodes */
+  PCSIM_GOTO(pcsim_alloc(list.max_own, sizeof *list.own, &list.own), status, done);
+  PCSIM_GOTO(errors_names(references->exact, monitors, add_error_name, &list), status, done);
   for (int i = 0; i < references->num; ++i) {
     const char *name = pcsim_node_key(node, i);
     bool known = references->entry[i].kind != ENTRY_QUANTITY;
@@ -214,6 +218,7 @@ static pcsim_status check_names(pcsim_tree *tree, const pcsim_monitors *monitors
   }
 done:
   pcsim_free(&list.names);
+  pcsim_free(&list.own);
   return status;
 }
 
@@ -236,7 +241,7 @@ static pcsim_status read_entry(pcsim_tree *tree, const pcsim_monitors *monitors,
   e->kind = pcsim_node_get(node, "exact")   ? ENTRY_FIELD
             : pcsim_node_get(node, "table") ? ENTRY_TABLE
                                             : ENTRY_QUANTITY;
-  if (e->kind == ENTRY_FIELD) read_field(tree, references, monitors->mesh, e, name, node);
+  if (e->kind == ENTRY_FIELD) read_field(tree, references, monitors, e, name, node);
   else if (e->kind == ENTRY_TABLE) PCSIM_TRY(read_table(tree, monitors, references, e, name, node));
   else read_quantity(tree, references, e, name, node);
   return PCSIM_OK;
@@ -268,6 +273,11 @@ pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monit
   pcsim_references *references = NULL;
   size_t before = pcsim_tree_num_problems(tree);
   pcsim_status status = pcsim_alloc(1, sizeof *references, &references);
+  if (status == PCSIM_OK) {
+    references->num_fields = monitors->num_fields;
+    status = pcsim_alloc((size_t)monitors->num_fields, sizeof *references->exact, &references->exact);
+    if (status != PCSIM_OK) pcsim_references_destroy(&references);
+  }
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(monitors->mesh), status));
   status = read_entries(tree, monitors, references);
   if (status != PCSIM_OK || pcsim_tree_num_problems(tree) != before) pcsim_references_destroy(&references);
@@ -310,9 +320,10 @@ static pcsim_status compare_table(pcsim_comparison *c, reference_table *table, p
 }
 
 pcsim_status pcsim_references_compare(pcsim_references *references, pcsim_monitors *monitors,
-                                      const pcsim_flow_fields *fields) {
+                                      const pcsim_fields *fields) {
   PCSIM_CHECK(fields->mesh == monitors->mesh, PCSIM_ERR_ARG,
               "the fields are of another mesh than the monitors");
+  for (int i = 0; i < references->num_fields; ++i) references->exact[i].time = fields->time;
   PCSIM_TRY(errors_compute(references->exact, monitors, fields));
   for (int i = 0; i < references->num; ++i) {
     entry *e = &references->entry[i];

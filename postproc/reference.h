@@ -14,29 +14,32 @@ typedef struct exact_solution exact_solution;
 typedef struct {
   pcsim_expr *expr;               /**< owned; NULL where it is a named solution or not given */
   const exact_solution *solution; /**< NULL where it is an expression */
-  int component;                  /**< SAMPLE_U ... */
+  int component;                  /**< of the solution: SAMPLE_U ... */
+  int dim;                        /**< coordinates of the expression; behind them t */
+  double time;                    /**< at which it is asked for */
   double parameter[EXACT_PARAMETERS];
 } exact_field;
 
 bool exact_given(const exact_field *field);
 double exact_at(const exact_field *field, const double point[3]);
 void exact_clear(exact_field *field);
-/** Read the entry `name` (u, v, w, p, pressure, velocity) into `fields` [NUM_SAMPLES]; problems go to the
- * tree. */
-void exact_read(pcsim_tree *tree, const pcsim_mesh *mesh, const char *name, pcsim_node *node,
+/** Read the entry `name` (a field of the monitors, or velocity) into `fields` [num_fields]; problems go to
+ *  the tree. */
+void exact_read(pcsim_tree *tree, const pcsim_monitors *monitors, const char *name, pcsim_node *node,
                 exact_field *fields);
-/** Component of a field's name; -1: the vector `velocity`; -2: no field. */
-int exact_component(const char *name);
+/** Place of a field by its name; EXACT_VELOCITY: the vector; EXACT_NONE: no field. */
+enum { EXACT_VELOCITY = -1, EXACT_NONE = -2 };
+int exact_component(const pcsim_monitors *monitors, const char *name);
 
 /* ------------------------------------------- reference_errors.c: errors of fields */
 
 /** Call `visit` with the name of every error quantity that the exact fields lead to. */
-pcsim_status errors_names(const exact_field *exact, int dim,
+pcsim_status errors_names(const exact_field *exact, const pcsim_monitors *monitors,
                           pcsim_status (*visit)(void *context, const char *name),
                           void *context) PCSIM_NODISCARD;
 /** Compute them all and put them into the monitors. Collective. */
 pcsim_status errors_compute(const exact_field *exact, pcsim_monitors *monitors,
-                            const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+                            const pcsim_fields *fields) PCSIM_NODISCARD;
 
 /* ------------------------------------ reference_vertices.c: pressure at the nodes */
 

@@ -5,26 +5,28 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const names[NUM_SAMPLES] = {"u", "v", "w", "p"};
-
-static bool all_velocity(const exact_field *exact, int dim) {
-  bool all = true;
-  for (int i = 0; i < dim; ++i) all = all && exact_given(&exact[i]);
+static bool all_velocity(const exact_field *exact, const pcsim_monitors *monitors) {
+  bool all = !monitors->typed;
+  for (int i = 0; i < pcsim_mesh_get(monitors->mesh)->dim && all; ++i) all = exact_given(&exact[i]);
   return all;
 }
 
-pcsim_status errors_names(const exact_field *exact, int dim, pcsim_status (*visit)(void *, const char *),
-                          void *context) {
+static bool pressure_given(const exact_field *exact, const pcsim_monitors *monitors) {
+  return !monitors->typed && exact_given(&exact[SAMPLE_P]);
+}
+
+pcsim_status errors_names(const exact_field *exact, const pcsim_monitors *monitors,
+                          pcsim_status (*visit)(void *, const char *), void *context) {
   char name[96];
-  for (int i = 0; i < NUM_SAMPLES; ++i) {
+  for (int i = 0; i < monitors->num_fields; ++i) {
     if (!exact_given(&exact[i])) continue;
-    snprintf(name, sizeof name, "error.%s", names[i]);
+    snprintf(name, sizeof name, "error.%s", monitors->field[i].name);
     PCSIM_TRY(visit(context, name));
-    snprintf(name, sizeof name, "error.%s.max", names[i]);
+    snprintf(name, sizeof name, "error.%s.max", monitors->field[i].name);
     PCSIM_TRY(visit(context, name));
   }
-  if (exact_given(&exact[SAMPLE_P])) PCSIM_TRY(visit(context, "error.p.vertices"));
-  if (!all_velocity(exact, dim)) return PCSIM_OK;
+  if (pressure_given(exact, monitors)) PCSIM_TRY(visit(context, "error.p.vertices"));
+  if (!all_velocity(exact, monitors)) return PCSIM_OK;
   PCSIM_TRY(visit(context, "error.velocity"));
   return visit(context, "error.velocity.max");
 }
@@ -34,12 +36,13 @@ typedef struct {
   double error, norm, error_max, norm_max;
 } field_error;
 
-static double value_at(const pcsim_flow_fields *fields, int field, int64_t cell) {
-  return field == SAMPLE_P ? fields->pressure[cell] : fields->velocity[3 * cell + field];
+static double value_at(const pcsim_fields *fields, int field, int64_t cell) {
+  const pcsim_scalar *scalar = &fields->scalar[field];
+  return scalar->value[scalar->stride * cell];
 }
 
 /* Means of the error and of the exact field over the domain. */
-static void find_means(const exact_field *exact, int field, const pcsim_flow_fields *fields, double mean[2]) {
+static void find_means(const exact_field *exact, int field, const pcsim_fields *fields, double mean[2]) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(fields->mesh);
   double sum[3] = {0, 0, 0};
   for (int64_t c = 0; c < mesh->num_cells; ++c) {
@@ -53,7 +56,7 @@ static void find_means(const exact_field *exact, int field, const pcsim_flow_fie
   mean[1] = sum[1] / sum[2];
 }
 
-static field_error measure(const exact_field *exact, int field, const pcsim_flow_fields *fields,
+static field_error measure(const exact_field *exact, int field, const pcsim_fields *fields,
                            bool without_mean) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(fields->mesh);
   double mean[2] = {0, 0}, sum[2] = {0, 0}, most[2] = {0, 0};
@@ -83,24 +86,23 @@ static pcsim_status put(pcsim_monitors *monitors, const char *name, const field_
   return pcsim_monitors_put(monitors, quantity, "1", relative(e->error_max, e->norm_max));
 }
 
-pcsim_status errors_compute(const exact_field *exact, pcsim_monitors *monitors,
-                            const pcsim_flow_fields *fields) {
-  int dim = pcsim_mesh_get(fields->mesh)->dim;
+pcsim_status errors_compute(const exact_field *exact, pcsim_monitors *monitors, const pcsim_fields *fields) {
   field_error velocity = {0, 0, 0, 0};
-  for (int i = 0; i < NUM_SAMPLES; ++i) {
+  for (int i = 0; i < monitors->num_fields; ++i) {
     if (!exact_given(&exact[i])) continue;
-    field_error e = measure(&exact[i], i, fields, i == SAMPLE_P && monitors->pressure_free);
-    PCSIM_TRY(put(monitors, names[i], &e));
-    if (i == SAMPLE_P) continue;
+    const bool pressure = !monitors->typed && i == SAMPLE_P;
+    field_error e = measure(&exact[i], i, fields, pressure && monitors->pressure_free);
+    PCSIM_TRY(put(monitors, monitors->field[i].name, &e));
+    if (pressure) continue;
     velocity.error += e.error;
     velocity.norm += e.norm;
     velocity.error_max =
         e.error_max > velocity.error_max || isnan(e.error_max) ? e.error_max : velocity.error_max;
     velocity.norm_max = fmax(velocity.norm_max, e.norm_max);
   }
-  if (all_velocity(exact, dim)) PCSIM_TRY(put(monitors, "velocity", &velocity));
-  if (!exact_given(&exact[SAMPLE_P])) return PCSIM_OK;
+  if (all_velocity(exact, monitors)) PCSIM_TRY(put(monitors, "velocity", &velocity));
+  if (!pressure_given(exact, monitors)) return PCSIM_OK;
   double error, norm;
-  PCSIM_TRY(vertices_error(&exact[SAMPLE_P], fields, monitors->pressure_free, &error, &norm));
+  PCSIM_TRY(vertices_error(&exact[SAMPLE_P], fields->flow, monitors->pressure_free, &error, &norm));
   return pcsim_monitors_put(monitors, "error.p.vertices", "1", relative(sqrt(error), sqrt(norm)));
 }

@@ -59,8 +59,10 @@ const pcsim_exact_solution *pcsim_exact_solution_get(size_t i) {
 bool exact_given(const exact_field *field) { return field->expr || field->solution; }
 
 double exact_at(const exact_field *field, const double point[3]) {
-  return field->expr ? pcsim_expr_eval(field->expr, point)
-                     : field->solution->value(field->component, point, field->parameter);
+  if (!field->expr) return field->solution->value(field->component, point, field->parameter);
+  double argument[4] = {point[0], point[1], point[2], 0};
+  argument[field->dim] = field->time;
+  return pcsim_expr_eval(field->expr, argument);
 }
 
 void exact_clear(exact_field *field) {
@@ -68,13 +70,10 @@ void exact_clear(exact_field *field) {
   field->solution = NULL;
 }
 
-int exact_component(const char *name) {
-  static const char *const names[NUM_SAMPLES] = {"u", "v", "w", "p"};
-  if (strcmp(name, "velocity") == 0) return -1;
-  if (strcmp(name, "pressure") == 0) return SAMPLE_P;
-  for (int i = 0; i < NUM_SAMPLES; ++i)
-    if (strcmp(name, names[i]) == 0) return i;
-  return -2;
+int exact_component(const pcsim_monitors *monitors, const char *name) {
+  if (!monitors->typed && strcmp(name, "velocity") == 0) return EXACT_VELOCITY;
+  const int field = monitors_find_field(monitors, name);
+  return field >= 0 ? field : EXACT_NONE;
 }
 
 static const exact_solution *find_solution(const char *name) {
@@ -96,13 +95,16 @@ static const char *misspelt_solution(const pcsim_tree *tree, const char *text) {
   return pcsim_nearest(text, names, NUM(solutions));
 }
 
-static void read_expression(pcsim_tree *tree, const pcsim_node *node, int dim, exact_field *field) {
-  static const char *const names[3] = {"x", "y", "z"};
+static void read_expression(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *node,
+                            exact_field *field) {
+  const char *names[4] = {"x", "y", "z"};
+  field->dim = pcsim_mesh_get(monitors->mesh)->dim;
+  names[field->dim] = "t";
   const char *near = misspelt_solution(tree, pcsim_node_text(node));
   if (near)
     pcsim_tree_problem(tree, node, "no exact solution `%.64s`; did you mean `%s`?", pcsim_node_text(node),
                        near);
-  else (void)pcsim_node_as_expr(tree, node, names, dim, &field->expr);
+  else (void)pcsim_node_as_expr(tree, node, names, field->dim + monitors->through_time, &field->expr);
 }
 
 static void set_solution(const exact_solution *solution, int component, const double *parameter,
@@ -125,7 +127,7 @@ static void read_named(pcsim_tree *tree, const exact_solution *solution, int com
 static bool check_keys(pcsim_tree *tree, pcsim_node *node, const char *name, const exact_solution *solution) {
   pcsim_key keys[4 + EXACT_PARAMETERS] = {
       {"exact", PCSIM_KEY_ANY, NULL, "", "",
-       "expression in x, y, z (velocity: a sequence), or a named solution", 0, 0},
+       "expression in x, y, z, t (velocity: a sequence), or a named solution", 0, 0},
       {"tolerance", PCSIM_KEY_NUMBER, "", "", "1", "largest relative L2 error; none: reported only", 0, 0},
       {"absolute", PCSIM_KEY_NUMBER, "", "", "1", "as tolerance, for a field that is zero", 0, 0},
       {"source", PCSIM_KEY_TEXT, "", "", "", "where the solution comes from", 0, 0},
@@ -140,17 +142,25 @@ static bool check_keys(pcsim_tree *tree, pcsim_node *node, const char *name, con
   return pcsim_tree_num_problems(tree) == before;
 }
 
-void exact_read(pcsim_tree *tree, const pcsim_mesh *mesh, const char *name, pcsim_node *node,
+/* What `exact` can be given for. */
+static void report_no_field(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *exact,
+                            const char *name) {
+  char known[256];
+  const bool plane = pcsim_mesh_get(monitors->mesh)->dim == 2;
+  if (monitors->typed) monitors_field_names(monitors, known, sizeof known);
+  else snprintf(known, sizeof known, "velocity, u, v%s, pressure or p", plane ? "" : ", w");
+  pcsim_tree_problem(tree, exact, "`exact` is for a field; `%s` is none; expected %s", name, known);
+}
+
+void exact_read(pcsim_tree *tree, const pcsim_monitors *monitors, const char *name, pcsim_node *node,
                 exact_field *fields) {
-  int dim = pcsim_mesh_get(mesh)->dim, component = exact_component(name);
+  int dim = pcsim_mesh_get(monitors->mesh)->dim, component = exact_component(monitors, name);
   const pcsim_node *exact = pcsim_node_get(node, "exact");
   bool scalar = pcsim_node_get_kind(exact) == PCSIM_NODE_SCALAR;
-  const exact_solution *solution = scalar ? find_solution(pcsim_node_text(exact)) : NULL;
+  const exact_solution *solution = scalar && !monitors->typed ? find_solution(pcsim_node_text(exact)) : NULL;
   if (!check_keys(tree, node, name, solution)) return;
-  if (component == -2 || (dim == 2 && component == SAMPLE_W)) {
-    pcsim_tree_problem(tree, exact,
-                       "`exact` is for a field; `%s` is none; expected velocity, u, v%s, pressure or p", name,
-                       dim == 3 ? ", w" : "");
+  if (component == EXACT_NONE) {
+    report_no_field(tree, monitors, exact, name);
     return;
   }
   for (int i = component < 0 ? 0 : component; i <= (component < 0 ? dim - 1 : component); ++i)
@@ -159,14 +169,15 @@ void exact_read(pcsim_tree *tree, const pcsim_mesh *mesh, const char *name, pcsi
       return;
     }
   if (solution) read_named(tree, solution, component, dim, node, fields);
-  else if (component >= 0 && scalar) read_expression(tree, exact, dim, &fields[component]);
+  else if (component >= 0 && scalar) read_expression(tree, monitors, exact, &fields[component]);
   else if (component < 0 && !scalar && pcsim_node_size(exact) == dim)
-    for (int i = 0; i < dim; ++i) read_expression(tree, pcsim_node_child(exact, i), dim, &fields[i]);
+    for (int i = 0; i < dim; ++i) read_expression(tree, monitors, pcsim_node_child(exact, i), &fields[i]);
   else if (component < 0 && scalar && misspelt_solution(tree, pcsim_node_text(exact)))
-    read_expression(tree, exact, dim, &fields[0]);
+    read_expression(tree, monitors, exact, &fields[0]);
   else
-    pcsim_tree_problem(tree, exact, "expected %s or the name of a solution",
+    pcsim_tree_problem(tree, exact, "expected %s%s",
                        component >= 0 ? "one expression"
                        : dim == 2     ? "two expressions, [u, v],"
-                                      : "three expressions, [u, v, w],");
+                                      : "three expressions, [u, v, w],",
+                       monitors->typed ? "" : " or the name of a solution");
 }

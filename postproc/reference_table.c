@@ -15,7 +15,8 @@ static const pcsim_key entry_keys[] = {
     {"table", PCSIM_KEY_MAPPING, NULL, "", "", "where the curve stands", 0, 0},
     {"line", PCSIM_KEY_TEXT, "", "", "", "line monitor to compare with; the entry's own name if not given", 0,
      0},
-    {"field", PCSIM_KEY_TEXT, "", "", "", "u, v, w or p; the table's column if it is one of these", 0, 0},
+    {"field", PCSIM_KEY_TEXT, "", "", "", "a field of the line; the table's column if it is one of these", 0,
+     0},
     {"tolerance", PCSIM_KEY_NUMBER, "", "", "1", "largest deviation, of the largest value of the table", 0,
      0},
     {"absolute", PCSIM_KEY_NUMBER, "", "", "", "largest deviation", 0, 0},
@@ -236,9 +237,9 @@ static bool match_columns(pcsim_tree *tree, const pcsim_monitors *monitors, pcsi
   }
   bool named = field && pcsim_node_text(field)[0];
   if (!named) field = pcsim_node_child(columns, 1);
-  int component = exact_component(pcsim_node_text(field));
-  static const char *const letters[NUM_SAMPLES] = {"u", "v", "w", "p"};
-  table->field = component >= 0 ? find_column(curve, places, curve->num_columns, letters[component]) : -1;
+  int component = exact_component(monitors, pcsim_node_text(field));
+  table->field =
+      component >= 0 ? find_column(curve, places, curve->num_columns, monitors->field[component].name) : -1;
   if (table->field < 0 && !named && curve->num_columns == places + 1) table->field = places;
   if (table->field < 0)
     pcsim_tree_problem(tree, field, "line `%s` has no field `%.64s`; say which with `field: u`", curve->name,

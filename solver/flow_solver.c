@@ -166,11 +166,11 @@ int64_t pcsim_flow_solver_state_step(const pcsim_flow_solver *s) {
 }
 
 pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *s, double *unknowns,
-                                         double scalars[PCSIM_FLOW_NUM_SCALARS]) {
+                                         double scalars[PCSIM_NUM_STATE_SCALARS]) {
   const flow *f = s->f;
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
-  memset(scalars, 0, PCSIM_FLOW_NUM_SCALARS * sizeof *scalars);
+  memset(scalars, 0, PCSIM_NUM_STATE_SCALARS * sizeof *scalars);
   if (s->timestep) {
     get_time_state(s, unknowns, scalars);
     return PCSIM_OK;
@@ -188,7 +188,7 @@ pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *s, double *unk
 }
 
 pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unknowns,
-                                         const double scalars[PCSIM_FLOW_NUM_SCALARS]) {
+                                         const double scalars[PCSIM_NUM_STATE_SCALARS]) {
   flow *f = s->f;
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
@@ -257,6 +257,7 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
                                 .face_velocity = s->face_velocity,
                                 .face_pressure = s->face_pressure,
                                 .face_friction = s->face_friction,
-                                .face_flow = s->wall_flow};
+                                .face_flow = s->wall_flow,
+                                .time = s->timestep ? timestep_time(s->timestep) : 0};
   return PCSIM_OK;
 }

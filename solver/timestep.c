@@ -348,6 +348,8 @@ static pcsim_status step_on(timestep *t, pcsim_solve_step *info, pcsim_solve_res
 
 /* -------------------------------------------------------------------- running */
 
+double timestep_time(const timestep *t) { return t->now.time; }
+
 pcsim_status timestep_start(timestep *t) {
   const discrete_system *s = t->s;
   if (t->started) return PCSIM_OK;

@@ -38,6 +38,8 @@ void timestep_destroy(timestep **t);
  *  Collective. */
 pcsim_status timestep_run(timestep *t, pcsim_solve_observer observer, void *context,
                           pcsim_solve_result *result) PCSIM_NODISCARD;
+/** Time of the state that stands in the system's q between steps. */
+double timestep_time(const timestep *t);
 /** Coefficients and residual of the state to go on from, before anything of it is looked at. Collective. */
 pcsim_status timestep_start(timestep *t) PCSIM_NODISCARD;
 /** The state to go on from with the same bits: of the last step whose number is a multiple of ten, or where

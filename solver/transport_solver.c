@@ -18,17 +18,6 @@ struct pcsim_transport_solver {
   double **value, **gradient, **face, **face_flux;
 };
 
-pcsim_transport_options pcsim_transport_options_default(void) {
-  return (pcsim_transport_options){.tolerance = 1e-10,
-                                   .steps_max = 200,
-                                   .cfl = 1e12,
-                                   .central = NAN,
-                                   .kappa = 1,
-                                   .linear_tolerance = 0.01,
-                                   .linear = "auto",
-                                   .petsc = ""};
-}
-
 static pcsim_status create_march(pcsim_transport_solver *s, const pcsim_transport_options *o) {
   const march_options steady = {.tolerance = o->tolerance,
                                 .steps_max = o->steps_max,
@@ -124,7 +113,11 @@ pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *s, pcsim_tran
   const int m = t->m, d = t->dim;
   pcsim_status status = s->value ? PCSIM_OK : allocate_fields(s);
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), status));
-  PCSIM_TRY(transport_update_gradient(t, isnan(t->time) ? 0 : t->time));
+  const double time = s->timestep ? timestep_time(s->timestep) : 0;
+  /* a state that no run has gone on from */
+  if (s->timestep) PCSIM_TRY(timestep_start(s->timestep));
+  else if (!march_started(s->march)) PCSIM_TRY(march_start(s->march));
+  PCSIM_TRY(transport_update_gradient(t, time));
   PCSIM_TRY(transport_update_boundary(t));
   for (int i = 0; i < m; i++) {
     for (int64_t c = 0; c < t->nt; c++) {
@@ -144,6 +137,69 @@ pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *s, pcsim_tran
                                      .value = (const double *const *)s->value,
                                      .gradient = (const double *const *)s->gradient,
                                      .face = (const double *const *)s->face,
-                                     .face_flux = (const double *const *)s->face_flux};
+                                     .face_flux = (const double *const *)s->face_flux,
+                                     .time = time};
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------------- state */
+
+int pcsim_transport_solver_state_width(const pcsim_transport_solver *s) {
+  return s->timestep ? s->t->m * TIMESTEP_VECTORS : s->t->m;
+}
+
+int64_t pcsim_transport_solver_state_step(const pcsim_transport_solver *s) {
+  const double *vector[TIMESTEP_VECTORS];
+  double scalars[TIMESTEP_SCALARS];
+  if (!s->timestep) return march_get_state(s->march).step;
+  timestep_get_state(s->timestep, vector, scalars);
+  return (int64_t)scalars[0];
+}
+
+void pcsim_transport_solver_get_state(const pcsim_transport_solver *s, double *unknowns,
+                                      double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  const transport *t = s->t;
+  const double *vector[TIMESTEP_VECTORS] = {t->q};
+  const int m = t->m, num = s->timestep ? TIMESTEP_VECTORS : 1;
+  memset(scalars, 0, PCSIM_NUM_STATE_SCALARS * sizeof *scalars);
+  if (s->timestep) timestep_get_state(s->timestep, vector, scalars);
+  for (int64_t c = 0; c < t->n; c++)
+    for (int k = 0; k < num; k++)
+      memcpy(unknowns + (c * num + k) * m, vector[k] + c * m, (size_t)m * sizeof *unknowns);
+  if (s->timestep) return;
+  const march_state now = march_get_state(s->march);
+  scalars[0] = (double)now.step;
+  scalars[1] = now.cfl;
+  scalars[2] = now.reference;
+  scalars[3] = (double)now.linear_total;
+}
+
+static pcsim_status set_time_state(pcsim_transport_solver *s, const double *unknowns, const double *scalars) {
+  const transport *t = s->t;
+  const int m = t->m;
+  double *vector[TIMESTEP_VECTORS] = {0};
+  pcsim_status status = PCSIM_OK;
+  for (int k = 0; k < TIMESTEP_VECTORS; k++) {
+    PCSIM_GOTO(pcsim_alloc((size_t)(t->n * m), sizeof(double), &vector[k]), status, done);
+    for (int64_t c = 0; c < t->n; c++)
+      memcpy(vector[k] + c * m, unknowns + (c * TIMESTEP_VECTORS + k) * m, (size_t)m * sizeof *unknowns);
+  }
+  status = timestep_set_state(s->timestep, vector, scalars);
+done:
+  for (int k = 0; k < TIMESTEP_VECTORS; k++) pcsim_free(&vector[k]);
+  return pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
+}
+
+pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *s, const double *unknowns,
+                                              const double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  if (s->timestep) return set_time_state(s, unknowns, scalars);
+  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
+              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
+  memcpy(s->t->q, unknowns, (size_t)(s->t->n * s->t->m) * sizeof *unknowns);
+  const march_state then = {.step = (int64_t)scalars[0],
+                            .cfl = scalars[1],
+                            .reference = scalars[2],
+                            .linear_total = (int64_t)scalars[3]};
+  march_set_state(s->march, &then);
   return PCSIM_OK;
 }

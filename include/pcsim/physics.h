@@ -132,6 +132,7 @@ typedef struct {
   const double
       *face_friction;      /**< [nb][3] viscous force of the fluid on the boundary, N (per m depth in 2D) */
   const double *face_flow; /**< [nb] volume flow out of the domain, m^3/s */
+  double time;             /**< of these values, s; 0 in a steady flow */
 } pcsim_flow_fields;
 
 /* --------------------------------------------------- typed conservation laws */
@@ -230,7 +231,37 @@ typedef struct {
   const double *const *gradient;  /**< [m] -> [n][3] */
   const double *const *face;      /**< [m] -> [nb] on boundary faces */
   const double *const *face_flux; /**< [m] -> [nb] flux of the equation out of the domain, times the area */
+  double time;                    /**< of these values; 0 in a steady problem */
 } pcsim_transport_fields;
+
+/* ------------------------------------------------------------ fields by name */
+
+/** One scalar field; components of a vector lie interleaved. n = num_cells + num_ghosts, nb = boundary faces.
+ */
+typedef struct {
+  const char *name, *unit;
+  int stride;             /**< 1, or the number of components of its vector */
+  const double *value;    /**< of cell c < n: value[stride * c] */
+  const double *gradient; /**< of cell c < n: gradient[3 * stride * c + j], j = 0, 1, 2 */
+  const double *face;     /**< on boundary face b < nb: face[stride * b] */
+  const double *flux;     /**< [nb] flux of its conservation law out of the domain, times the area; or NULL */
+} pcsim_scalar;
+
+/** The fields of any problem, as who evaluates and writes them sees them. Borrowed like what they are made
+ * of. */
+typedef struct {
+  const pcsim_mesh *mesh;
+  double time; /**< of these values; 0 in a steady problem */
+  int num;
+  const pcsim_scalar *scalar;    /**< [num]; a flow's are u, v, w, p, w = 0 in 2D */
+  const pcsim_flow_fields *flow; /**< what only a flow has; NULL for typed laws */
+} pcsim_fields;
+
+enum { PCSIM_FLOW_NUM_FIELDS = 4 };
+/** The list over a flow's fields; `scalar` [PCSIM_FLOW_NUM_FIELDS] is room that must live as long as it. */
+pcsim_fields pcsim_fields_of_flow(const pcsim_flow_fields *flow, pcsim_scalar *scalar);
+/** The same over those of typed laws; `scalar` [num_unknowns]. */
+pcsim_fields pcsim_fields_of_transport(const pcsim_transport_fields *transport, pcsim_scalar *scalar);
 
 #ifdef __cplusplus
 }

@@ -37,19 +37,20 @@ typedef struct {
 /** Every kind; `i` from 0; NULL past the end. */
 const pcsim_monitor_kind *pcsim_monitor_kind_get(size_t i);
 
-/** The case's `monitors:`. Kinds: forces, pressure-difference, probe, line, flow-rate, wall-shear,
- *  extremum, reattachment. Signs: a force is that of the fluid on the boundary (pressure times the area
- * vector out of the fluid, plus friction); a flow rate counts out of the domain. */
+/** The case's `monitors:`. Of any problem: probe, line, extremum, integral, mean, min, max, norm; of a flow
+ *  also forces, pressure-difference, flow-rate, wall-shear, reattachment; of typed laws also flux. Signs: a
+ *  force is that of the fluid on the boundary (pressure times the area vector out of the fluid, plus
+ *  friction); a flow rate and a flux count out of the domain. */
 typedef struct pcsim_monitors pcsim_monitors;
-/** Read and check. Returns OK with `*monitors` NULL if it found problems (they are in the tree). Every
- *  quantity has its name from here on, with the value NaN. Borrows tree and mesh. Caller destroys before
- *  both. Collective. */
-pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh,
+/** Read and check. `typed`: the typed laws whose unknowns the monitors name; NULL: a flow, with u, v, w, p.
+ *  Returns OK with `*monitors` NULL if it found problems (they are in the tree). Every quantity has its name
+ *  from here on, with the value NaN. Borrows tree, mesh and `typed`. Caller destroys before them.
+ *  Collective. */
+pcsim_status pcsim_monitors_read(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *typed,
                                  pcsim_monitors **monitors) PCSIM_NODISCARD;
 /** Evaluate all; collective; every rank gets the same quantities and curves, which do not depend on the
  *  partition beyond rounding. */
-pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors,
-                                     const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+pcsim_status pcsim_monitors_evaluate(pcsim_monitors *monitors, const pcsim_fields *fields) PCSIM_NODISCARD;
 /** Borrowed until the next call that may add to them (pcsim_references_compare) or destroy. */
 int pcsim_monitors_quantities(const pcsim_monitors *monitors, const pcsim_quantity **quantities);
 int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **curves);
@@ -92,11 +93,11 @@ const pcsim_exact_solution *pcsim_exact_solution_get(size_t i); /**< `i` from 0;
 /** The case's `reference:`. Entries are
  *    QUANTITY: {value, tolerance (relative) | absolute | range: [lo, hi], source}
  *    FIELD:    {exact: expression or name, tolerance | absolute} for velocity (a sequence), u, v, w,
- * pressure, p LINE:     {table: {file, columns: [y, u], except: [..], scale}, tolerance (of the largest
- * value) | absolute, source} against a line monitor Field errors are relative L2 over the cells (absolute
- * where the exact field is zero), `.max` the largest relative to the largest exact value; `error.p.vertices`
- * compares at the nodes, where the cells around are brought to by a linear fit. The pressure is compared
- * without its mean where no boundary gives it. */
+ * pressure, p, or an unknown of typed laws; the expression is of x, y, z, t LINE:     {table: {file, columns:
+ * [y, u], except: [..], scale}, tolerance (of the largest value) | absolute, source} against a line monitor
+ * Field errors are relative L2 over the cells (absolute where the exact field is zero), `.max` the largest
+ * relative to the largest exact value; `error.p.vertices` compares at the nodes, where the cells around are
+ * brought to by a linear fit. The pressure is compared without its mean where no boundary gives it. */
 typedef struct pcsim_references pcsim_references;
 /** Returns OK with `*references` NULL if it found problems. Borrows tree and mesh. Collective. */
 pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monitors,
@@ -105,7 +106,7 @@ pcsim_status pcsim_references_read(pcsim_tree *tree, const pcsim_monitors *monit
  *  `error.*` quantities and `LINE:reference` curves to the monitors. A quantity that is NaN or absent is not
  *  met. */
 pcsim_status pcsim_references_compare(pcsim_references *references, pcsim_monitors *monitors,
-                                      const pcsim_flow_fields *fields) PCSIM_NODISCARD;
+                                      const pcsim_fields *fields) PCSIM_NODISCARD;
 int pcsim_references_get(const pcsim_references *references, const pcsim_comparison **comparisons);
 void pcsim_references_destroy(pcsim_references **references);
 

@@ -88,15 +88,15 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *solver, pcsim_flow_fiel
  * time: width 16, the state and what else the next step needs, in the solver's own scales, of the last step
  * whose number is a multiple of ten or where the run ended; going on from there gives the same bits on the
  * same ranks as not having stopped. */
-enum { PCSIM_FLOW_NUM_SCALARS = 16 };
+enum { PCSIM_NUM_STATE_SCALARS = 16 };
 int pcsim_flow_solver_state_width(const pcsim_flow_solver *solver);
 /** Number of the step that the state to be had is of. */
 int64_t pcsim_flow_solver_state_step(const pcsim_flow_solver *solver);
 pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double *unknowns,
-                                         double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
+                                         double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 /** Continue from a state; steps count on from it. */
 pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double *unknowns,
-                                         const double scalars[PCSIM_FLOW_NUM_SCALARS]) PCSIM_NODISCARD;
+                                         const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 
 /* --------------------------------------------------- typed conservation laws */
 
@@ -116,6 +116,10 @@ typedef struct {
   const double *stops; /**< [num_stops] ascending times that a step must end at; borrowed by the solver */
 } pcsim_transport_options;
 pcsim_transport_options pcsim_transport_options_default(void);
+/** Read `solve:` of typed equations; problems go to the tree. */
+void pcsim_transport_options_read(pcsim_tree *tree, pcsim_transport_options *options);
+/** Keys of `solve:` there. */
+const pcsim_key *pcsim_transport_option_keys(size_t *n);
 
 typedef struct pcsim_transport_solver pcsim_transport_solver;
 /** Collective. Mesh and problem are borrowed until destroy. Errors: as pcsim_flow_solver_create, and ERR_ARG
@@ -130,6 +134,17 @@ pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *solver, pcsim_so
 /** Fields of the current state (collective: gradients are recomputed). Borrowed until the next call. */
 pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *solver,
                                            pcsim_transport_fields *fields) PCSIM_NODISCARD;
+
+/** The state a checkpoint holds, as of a flow: unknowns [num_cells][width] in the units of the case and a few
+ *  numbers, the first of which is the number of its step. m wide; through time 4 m, with what else the next
+ *  step needs. */
+int pcsim_transport_solver_state_width(const pcsim_transport_solver *solver);
+int64_t pcsim_transport_solver_state_step(const pcsim_transport_solver *solver);
+void pcsim_transport_solver_get_state(const pcsim_transport_solver *solver, double *unknowns,
+                                      double scalars[PCSIM_NUM_STATE_SCALARS]);
+/** Continue from a state; steps count on from it. Errors: ERR_ARG (numbers that no state has). */
+pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *solver, const double *unknowns,
+                                              const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 
 #ifdef __cplusplus
 }

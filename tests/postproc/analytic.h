@@ -10,7 +10,9 @@
 typedef void (*analytic)(const double *x, double *value);
 
 typedef struct {
-  pcsim_flow_fields fields;
+  pcsim_flow_fields *flow; /**< allocated: the list points to it */
+  pcsim_scalar *scalar;
+  pcsim_fields fields;
   double *block[8];
 } analytic_fields;
 
@@ -68,13 +70,18 @@ static inline analytic_fields analytic_make(const pcsim_mesh *mesh, analytic f, 
   for (int k = 0; k < 8; ++k) assert_ok(pcsim_alloc(size[k], sizeof(double), &a.block[k]));
   fill_cells_(&a, m, f);
   fill_faces_(&a, m, f, viscosity);
-  a.fields = (pcsim_flow_fields){mesh,       1.0,        viscosity,  a.block[0], a.block[1], a.block[2],
-                                 a.block[3], a.block[4], a.block[5], a.block[6], a.block[7]};
+  assert_ok(pcsim_alloc(1, sizeof *a.flow, &a.flow));
+  assert_ok(pcsim_alloc(PCSIM_FLOW_NUM_FIELDS, sizeof *a.scalar, &a.scalar));
+  *a.flow = (pcsim_flow_fields){mesh,       1.0,        viscosity,  a.block[0], a.block[1], a.block[2],
+                                a.block[3], a.block[4], a.block[5], a.block[6], a.block[7], 0};
+  a.fields = pcsim_fields_of_flow(a.flow, a.scalar);
   return a;
 }
 
 static inline void analytic_free(analytic_fields *a) {
   for (int k = 0; k < 8; ++k) pcsim_free(&a->block[k]);
+  pcsim_free(&a->flow);
+  pcsim_free(&a->scalar);
 }
 
 static inline double quantity_of(const pcsim_monitors *monitors, const char *name) {
@@ -102,7 +109,7 @@ static inline void monitor_analytic(const pcsim_mesh *mesh, const char *text, an
                                     pcsim_tree **tree, pcsim_monitors **monitors) {
   *tree = tree_of(text);
   *monitors = NULL;
-  assert_ok(pcsim_monitors_read(*tree, mesh, monitors));
+  assert_ok(pcsim_monitors_read(*tree, mesh, NULL, monitors));
   assert_ok(pcsim_tree_status(*tree));
   assert_non_null(*monitors);
   analytic_fields a = analytic_make(mesh, f, viscosity);

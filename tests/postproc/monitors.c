@@ -414,7 +414,7 @@ static void names_before_run(void **state) {
   pcsim_tree *tree = tree_of(WALLS "monitors: {forces: {on: a}, probe: {points: [0.5, 0.5]}}\n");
   pcsim_monitors *monitors = NULL;
   const pcsim_quantity *q;
-  assert_ok(pcsim_monitors_read(tree, mesh, &monitors));
+  assert_ok(pcsim_monitors_read(tree, mesh, NULL, &monitors));
   assert_int_equal(pcsim_monitors_quantities(monitors, &q), 9);
   for (int i = 0; i < 9; ++i) assert_true(isnan(q[i].value));
   assert_string_equal(q[0].name, "forces.force.x"); /* no reference values, no coefficients */
@@ -423,7 +423,7 @@ static void names_before_run(void **state) {
   pcsim_monitors_destroy(&monitors);
   pcsim_tree_destroy(&tree);
   tree = tree_of("title: no monitors\n");
-  assert_ok(pcsim_monitors_read(tree, mesh, &monitors));
+  assert_ok(pcsim_monitors_read(tree, mesh, NULL, &monitors));
   assert_non_null(monitors);
   pcsim_monitors_destroy(&monitors);
   pcsim_tree_destroy(&tree);

@@ -42,7 +42,7 @@ typedef struct {
 
 static all compare(const lattice *l, const char *text, analytic f) {
   all a = {mesh_lattice(l), tree_of(text), NULL, NULL};
-  assert_ok(pcsim_monitors_read(a.tree, a.mesh, &a.monitors));
+  assert_ok(pcsim_monitors_read(a.tree, a.mesh, NULL, &a.monitors));
   assert_ok(pcsim_tree_status(a.tree));
   assert_ok(pcsim_references_read(a.tree, a.monitors, &a.references));
   assert_ok(pcsim_tree_status(a.tree));
@@ -122,7 +122,7 @@ static void oscillation(void **state) {
   pcsim_tree *tree = tree_of(WALLS "reference: {pressure: {exact: x}}\n");
   pcsim_monitors *monitors = NULL;
   pcsim_references *references = NULL;
-  assert_ok(pcsim_monitors_read(tree, mesh, &monitors));
+  assert_ok(pcsim_monitors_read(tree, mesh, NULL, &monitors));
   assert_ok(pcsim_references_read(tree, monitors, &references));
   assert_ok(pcsim_tree_status(tree));
   analytic_fields fields = analytic_make(mesh, oscillating, 0);
@@ -155,7 +155,7 @@ static void partition(void **state) {
   pcsim_tree *tree = tree_of(text);
   for (int k = 0; k < 2; ++k) {
     pcsim_references *references = NULL;
-    assert_ok(pcsim_monitors_read(tree, mesh[k], &monitors[k]));
+    assert_ok(pcsim_monitors_read(tree, mesh[k], NULL, &monitors[k]));
     assert_ok(pcsim_references_read(tree, monitors[k], &references));
     analytic_fields fields = analytic_make(mesh[k], kovasznay, 0);
     assert_ok(pcsim_references_compare(references, monitors[k], &fields.fields));
@@ -342,7 +342,7 @@ static bool read_fault(const fault *f, const pcsim_mesh *mesh) {
   pcsim_tree *tree = tree_of(text);
   pcsim_monitors *monitors = NULL;
   pcsim_references *references = NULL;
-  assert_ok(pcsim_monitors_read(tree, mesh, &monitors));
+  assert_ok(pcsim_monitors_read(tree, mesh, NULL, &monitors));
   if (monitors) assert_ok(pcsim_references_read(tree, monitors, &references));
   assert_null(references);
   bool good = pcsim_tree_status(tree) == PCSIM_ERR_CASE;
@@ -390,7 +390,7 @@ static void table_messages(void **state) {
     pcsim_tree *tree = tree_of(text);
     pcsim_monitors *monitors = NULL;
     pcsim_references *references = NULL;
-    assert_ok(pcsim_monitors_read(tree, mesh, &monitors));
+    assert_ok(pcsim_monitors_read(tree, mesh, NULL, &monitors));
     assert_non_null(monitors);
     assert_ok(pcsim_references_read(tree, monitors, &references));
     assert_status(pcsim_tree_status(tree), PCSIM_ERR_CASE);

@@ -167,7 +167,7 @@ static void observer_fails(void **state) {
 
 static void resumed(void **state) {
   (void)state;
-  double scalars[PCSIM_FLOW_NUM_SCALARS];
+  double scalars[PCSIM_NUM_STATE_SCALARS];
   march_run whole = march_begin(MPI_COMM_WORLD, &triangles, channel_2d);
   march_go(&whole, PCSIM_OUTCOME_CONVERGED);
   const sides expected = sides_of(whole.solver, whole.c.mesh);
@@ -187,10 +187,10 @@ static void resumed(void **state) {
   const sides found = sides_of(rest.solver, rest.c.mesh);
   assert_same_sides(&found, &expected, 1e-9);
   /* what went in comes out */
-  double again[PCSIM_FLOW_NUM_SCALARS];
+  double again[PCSIM_NUM_STATE_SCALARS];
   assert_ok(pcsim_flow_solver_set_state(rest.solver, q, scalars));
   double *copy = unknowns_of(&rest, again);
-  for (int i = 0; i < PCSIM_FLOW_NUM_SCALARS; i++) assert_close(again[i], scalars[i], 0);
+  for (int i = 0; i < PCSIM_NUM_STATE_SCALARS; i++) assert_close(again[i], scalars[i], 0);
   for (int64_t i = 0; i < 4 * pcsim_mesh_get(rest.c.mesh)->num_cells; i++) assert_close(copy[i], q[i], 1e-15);
   scalars[1] = NAN;
   assert_status(pcsim_flow_solver_set_state(rest.solver, q, scalars), PCSIM_ERR_ARG);
@@ -202,7 +202,7 @@ static void same_bits(void **state) {
   (void)state;
   const sample *samples[2] = {&mixed, &prisms};
   for (int k = 0; k < 2; k++) {
-    double scalars[2][PCSIM_FLOW_NUM_SCALARS], *q[2];
+    double scalars[2][PCSIM_NUM_STATE_SCALARS], *q[2];
     size_t bytes = 0;
     for (int repeat = 0; repeat < 2; repeat++) {
       march_run r = march_begin(MPI_COMM_WORLD, samples[k], k ? channel_3d : channel_2d);

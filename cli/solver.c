@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file solver.c  The solver that a case asks for: of a flow, or of typed equations. */
+#include "cli.h"
+
+#include <string.h>
+
+void cli_solver_read(cli_session *s) {
+  const bool typed = pcsim_transport_given(s->tree);
+  s->flow_options = pcsim_flow_options_default();
+  s->transport_options = pcsim_transport_options_default();
+  if (typed) pcsim_transport_options_read(s->tree, &s->transport_options);
+  else pcsim_flow_options_read(s->tree, &s->flow_options);
+  s->time = typed ? s->transport_options.time : s->flow_options.time;
+  s->tolerance = typed ? s->transport_options.tolerance : s->flow_options.tolerance;
+}
+
+pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
+  if (s->transport) {
+    pcsim_transport_options options = s->transport_options;
+    options.stops = s->output.times;
+    options.num_stops = s->output.num_times;
+    if (steps >= 0) options.steps_max = options.time.steps = steps;
+    PCSIM_TRY(pcsim_alloc((size_t)pcsim_transport_problem_get(s->transport)->num_unknowns, sizeof *s->scalar,
+                          &s->scalar));
+    return pcsim_transport_solver_create(s->mesh, s->transport, &options, &s->transport_solver);
+  }
+  pcsim_flow_options options = s->flow_options;
+  options.stops = s->output.times;
+  options.num_stops = s->output.num_times;
+  if (steps >= 0) options.steps_max = options.time.steps = steps;
+  PCSIM_TRY(pcsim_alloc(PCSIM_FLOW_NUM_FIELDS, sizeof *s->scalar, &s->scalar));
+  return pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->flow_solver);
+}
+
+void cli_solver_destroy(cli_session *s) {
+  pcsim_flow_solver_destroy(&s->flow_solver);
+  pcsim_transport_solver_destroy(&s->transport_solver);
+  pcsim_free(&s->scalar);
+}
+
+pcsim_status cli_solver_run(cli_session *s, pcsim_solve_observer observer, void *context,
+                            pcsim_solve_result *result) {
+  return s->transport_solver ? pcsim_transport_solver_run(s->transport_solver, observer, context, result)
+                             : pcsim_flow_solver_run(s->flow_solver, observer, context, result);
+}
+
+pcsim_status cli_solver_fields(cli_session *s, pcsim_fields *fields) {
+  if (s->transport_solver) {
+    pcsim_transport_fields laws;
+    PCSIM_TRY(pcsim_transport_solver_fields(s->transport_solver, &laws));
+    *fields = pcsim_fields_of_transport(&laws, s->scalar);
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(pcsim_flow_solver_fields(s->flow_solver, &s->flow_fields));
+  *fields = pcsim_fields_of_flow(&s->flow_fields, s->scalar);
+  return PCSIM_OK;
+}
+
+int cli_solver_width(const cli_session *s) {
+  return s->transport_solver ? pcsim_transport_solver_state_width(s->transport_solver)
+                             : pcsim_flow_solver_state_width(s->flow_solver);
+}
+
+int64_t cli_solver_step(const cli_session *s) {
+  return s->transport_solver ? pcsim_transport_solver_state_step(s->transport_solver)
+                             : pcsim_flow_solver_state_step(s->flow_solver);
+}
+
+pcsim_status cli_solver_get_state(const cli_session *s, double *unknowns,
+                                  double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  if (!s->transport_solver) return pcsim_flow_solver_get_state(s->flow_solver, unknowns, scalars);
+  pcsim_transport_solver_get_state(s->transport_solver, unknowns, scalars);
+  return PCSIM_OK;
+}
+
+pcsim_status cli_solver_set_state(cli_session *s, const double *unknowns,
+                                  const double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  return s->transport_solver ? pcsim_transport_solver_set_state(s->transport_solver, unknowns, scalars)
+                             : pcsim_flow_solver_set_state(s->flow_solver, unknowns, scalars);
+}
