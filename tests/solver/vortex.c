@@ -104,7 +104,7 @@ static void resumed(void **state) {
   static const sample mixed = {LATTICE_MIXED_2D, 10, 8, 0, 0.1, &unit_box};
   (void)state;
   for (int scheme = PCSIM_TIME_TR_BDF2; scheme <= PCSIM_TIME_BDF2; scheme++) {
-    double scalars[PCSIM_FLOW_NUM_SCALARS];
+    double scalars[PCSIM_NUM_STATE_SCALARS];
     march_run whole = begin(MPI_COMM_WORLD, &mixed, (pcsim_time_scheme)scheme, 0);
     march_go(&whole, PCSIM_OUTCOME_CONVERGED);
     march_run half = begin(MPI_COMM_WORLD, &mixed, (pcsim_time_scheme)scheme, 0);
