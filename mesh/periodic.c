@@ -207,14 +207,13 @@ static face *find_partner(const pcsim_raw_mesh *raw, const face *a, const bounda
 
 static pcsim_status report_unmatched(const pcsim_raw_mesh *raw, int pair, const boundary *b, int end,
                                      const double *period) {
-  const face *first = NULL;
+  const face *first = b[end].face;
   long long count = 0;
   char cell[200], point[100], move[100];
   for (int64_t i = 0; i < b[end].num; i++) {
     const face *f = b[end].face + i;
     if (f->matched) continue;
-    if (!first || f->side < first->side) first = f;
-    count++;
+    if (count++ == 0 || f->side < first->side) first = f;
   }
   pcsim_print_cell(raw, pcsim_side_cell(first->side), cell, sizeof cell);
   pcsim_print_point(raw, first->centre, point, sizeof point);
