@@ -157,6 +157,9 @@ pcsim_status cli_session_mesh(cli_session *session, double factor, const char *p
                               const char *msh);
 /** Problem, monitors and references on the mesh. Collective. */
 pcsim_status cli_session_problem(cli_session *session);
+/** Quantities that no last state holds, from the summary of the run: statistics over time, orders of a study.
+ */
+pcsim_status cli_session_restore(cli_session *session, const pcsim_report *summary);
 /** Unit of a quantity, "" if there is none of that name; borrowed until the next quantity is added. */
 const char *cli_unit(const pcsim_monitors *monitors, const char *quantity);
 /** The case with everything that the mesh has completed, file names made absolute; caller frees. Rank 0. */

@@ -17,6 +17,18 @@ static void print_comparisons(const pcsim_comparison *c, int n) {
   }
 }
 
+/* What only the summary of a finished run has. */
+static pcsim_status restore(cli_session *s, const char *folder) {
+  pcsim_report *summary = NULL;
+  char *path = NULL;
+  pcsim_status status = pcsim_path_join(folder, "summary.json", &path);
+  if (status == PCSIM_OK && pcsim_file_exists(path)) status = pcsim_summary_read(path, &summary);
+  if (status == PCSIM_OK && summary) status = cli_session_restore(s, summary);
+  pcsim_summary_free(&summary);
+  pcsim_free(&path);
+  return pcsim_status_agree(s->c->comm, status);
+}
+
 /* Only the `reference:` of the file counts, so that a whole case serves as well. */
 static pcsim_status compare(cli_session *s, const char *folder, const char *path) {
   cli *c = s->c;
@@ -35,6 +47,7 @@ static pcsim_status compare(cli_session *s, const char *folder, const char *path
   PCSIM_GOTO(cli_session_open_run(c, folder, s), status, done);
   PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
   PCSIM_GOTO(pcsim_monitors_evaluate(s->monitors, &fields), status, done);
+  PCSIM_GOTO(restore(s, folder), status, done);
   status = pcsim_references_read(tree, s->monitors, &references);
   if (pcsim_tree_num_problems(tree)) status = pcsim_tree_status(tree);
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);

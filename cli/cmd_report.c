@@ -88,16 +88,6 @@ static void outcome_of(const pcsim_report *r, cli_outcome *o) {
   snprintf(o->machine, sizeof o->machine, "%s", r->machine ? r->machine : "");
 }
 
-/* Orders of a study are not in the last state: the summary has them. */
-static pcsim_status restore_quantities(cli_session *s, const pcsim_report *summary) {
-  for (int i = 0; i < summary->num_quantities; i++) {
-    const pcsim_quantity *q = &summary->quantities[i];
-    if (!strncmp(q->name, "order.", 6) || !strncmp(q->name, "extrapolated.", 13))
-      PCSIM_TRY(pcsim_monitors_put(s->monitors, q->name, q->unit, q->value));
-  }
-  return PCSIM_OK;
-}
-
 static pcsim_status again(cli_session *s, const char *folder) {
   cli *c = s->c;
   pcsim_report *summary = NULL;
@@ -110,7 +100,7 @@ static pcsim_status again(cli_session *s, const char *folder) {
   PCSIM_GOTO(cli_session_open_run(c, folder, s), status, done);
   PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
   PCSIM_GOTO(pcsim_monitors_evaluate(s->monitors, &fields), status, done);
-  PCSIM_GOTO(restore_quantities(s, summary), status, done);
+  PCSIM_GOTO(cli_session_restore(s, summary), status, done);
   if (s->references) PCSIM_GOTO(pcsim_references_compare(s->references, s->monitors, &fields), status, done);
   snprintf(path, sizeof path, "%s/history.csv", folder);
   status = c->rank == 0 && pcsim_file_exists(path) ? pcsim_history_read(path, &outcome.history) : PCSIM_OK;

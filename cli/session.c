@@ -471,6 +471,18 @@ done:
   return status;
 }
 
+pcsim_status cli_session_restore(cli_session *s, const pcsim_report *summary) {
+  const int followed = pcsim_monitors_num_followed(s->monitors);
+  for (int i = 0; i < summary->num_quantities; i++) {
+    const pcsim_quantity *q = &summary->quantities[i], *own;
+    pcsim_monitors_quantities(s->monitors, &own);
+    bool evaluated = !strncmp(q->name, "error.", 6);
+    for (int k = 0; k < followed; k++) evaluated = evaluated || !strcmp(own[k].name, q->name);
+    if (!evaluated) PCSIM_TRY(pcsim_monitors_put(s->monitors, q->name, q->unit, q->value));
+  }
+  return PCSIM_OK;
+}
+
 /* ---------------------------------------------------- the completed case */
 
 /* Append `text` to the path of keys; a sequence's elements are numbers. */

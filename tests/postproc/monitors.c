@@ -407,6 +407,44 @@ static void partition(void **state) {
   }
 }
 
+/* A linear velocity and a pressure that is a square on the unit square of right-angled cells. */
+static void plane(const double *x, double *v) {
+  v[0] = 1 + 2 * x[0] - 3 * x[1], v[1] = x[1], v[2] = 0, v[3] = x[0] * x[0];
+}
+
+static void integrals(void **state) {
+  (void)state;
+  lattice l = {.nx = 40, .ny = 20, .names = {"low", "right", "high", "left"}};
+  pcsim_mesh *mesh = mesh_lattice(&l);
+  pcsim_tree *tree;
+  pcsim_monitors *monitors;
+  monitor_analytic(mesh,
+                   WALLS "parameters: {a: 2}\n"
+                         "monitors:\n"
+                         "  whole: {kind: integral, of: \"a*u + x\"}\n"
+                         "  mean: {of: \"u + v\"}\n"
+                         "  edge: {kind: integral, of: u, on: left}\n"
+                         "  slope: {kind: mean, of: u_x - u_y, on: [low, high]}\n"
+                         "  square: {kind: integral, of: p, region: fluid}\n"
+                         "  size: {kind: norm, of: v}\n"
+                         "  low: {kind: min, of: u}\n"
+                         "  high: {kind: max, of: u, on: low}\n"
+                         "  none: {kind: max, of: \"log(0*u - 1)\"}\n",
+                   plane, 0, &tree, &monitors);
+  assert_close(quantity_of(monitors, "whole"), 2 * 0.5 + 0.5, 1e-12);
+  assert_close(quantity_of(monitors, "mean"), 1, 1e-12);
+  assert_close(quantity_of(monitors, "edge"), -0.5, 1e-12);
+  assert_close(quantity_of(monitors, "slope"), 5, 1e-9);
+  assert_close(quantity_of(monitors, "square"), 1.0 / 3 - 1.0 / (12 * 1600), 1e-12); /* midpoint rule */
+  assert_close(quantity_of(monitors, "size"), sqrt(1.0 / 3 - 1.0 / (12 * 400)), 1e-12);
+  assert_close(quantity_of(monitors, "low"), 1 + 2 * 0.0125 - 3 * 0.975, 1e-12);
+  assert_close(quantity_of(monitors, "high"), 1 + 2 * 0.9875, 1e-12);
+  assert_true(isnan(quantity_of(monitors, "none")));
+  pcsim_monitors_destroy(&monitors);
+  pcsim_tree_destroy(&tree);
+  pcsim_mesh_destroy(&mesh);
+}
+
 static void names_before_run(void **state) {
   (void)state;
   lattice l = {.nx = 4, .ny = 4, .names = {"a", "b", "c", "d"}};
@@ -437,7 +475,8 @@ static int run(void) {
                                      cmocka_unit_test(box_forces),     cmocka_unit_test(quadratics_exact),
                                      cmocka_unit_test(orders),         cmocka_unit_test(pressure_on_circle),
                                      cmocka_unit_test(extrema),        cmocka_unit_test(reattachment),
-                                     cmocka_unit_test(partition),      cmocka_unit_test(names_before_run)};
+                                     cmocka_unit_test(partition),      cmocka_unit_test(names_before_run),
+                                     cmocka_unit_test(integrals)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before)
