@@ -193,14 +193,33 @@ UNARY(op_NOT, ONE(x == 0))
 TERNARY(op_WHERE, SELECT(x != 0, y, z))
 UNARY(op_COPY, x)
 TERNARY(op_MUL3, x *y *z)
-TERNARY(op_FMA, x *y + z)
-TERNARY(op_FMS, x *y - z)
-TERNARY(op_FNMA, z - x * y)
-QUATERNARY(op_FMA3, x *y *z + w)
-QUATERNARY(op_FMS3, x *y *z - w)
-QUATERNARY(op_FNMA3, w - x * y * z)
-QUATERNARY(op_MULADD, x *y + z * w)
-QUATERNARY(op_MULSUB, x *y - z * w)
+/* Fused by name, not by the compiler's choice: machine code made for a program has to round the same way. */
+#if VECTOR_BYTES == 64 && SINGLE
+#define FUSED(kind, x, y, z) ((V)_mm512_##kind##_ps((__m512)(x), (__m512)(y), (__m512)(z)))
+#elif VECTOR_BYTES == 64
+#define FUSED(kind, x, y, z) ((V)_mm512_##kind##_pd((__m512d)(x), (__m512d)(y), (__m512d)(z)))
+#elif VECTOR_BYTES == 32 && SINGLE
+#define FUSED(kind, x, y, z) ((V)_mm256_##kind##_ps((__m256)(x), (__m256)(y), (__m256)(z)))
+#elif VECTOR_BYTES == 32
+#define FUSED(kind, x, y, z) ((V)_mm256_##kind##_pd((__m256d)(x), (__m256d)(y), (__m256d)(z)))
+#else
+#define PLAIN_fmadd(x, y, z) ((x) * (y) + (z))
+#define PLAIN_fmsub(x, y, z) ((x) * (y) - (z))
+#define PLAIN_fnmadd(x, y, z) ((z) - (x) * (y))
+#define FUSED(kind, x, y, z) PLAIN_##kind(x, y, z)
+#endif
+TERNARY(op_FMA, FUSED(fmadd, x, y, z))
+TERNARY(op_FMS, FUSED(fmsub, x, y, z))
+TERNARY(op_FNMA, FUSED(fnmadd, x, y, z))
+QUATERNARY(op_FMA3, FUSED(fmadd, x *y, z, w))
+QUATERNARY(op_FMS3, FUSED(fmsub, x *y, z, w))
+QUATERNARY(op_FNMA3, FUSED(fnmadd, x *y, z, w))
+QUATERNARY(op_MULADD, FUSED(fmadd, x, y, z *w))
+QUATERNARY(op_MULSUB, FUSED(fmsub, x, y, z *w))
+#undef FUSED
+#undef PLAIN_fmadd
+#undef PLAIN_fmsub
+#undef PLAIN_fnmadd
 
 /* ---------------------------------------------------------------------- dense */
 
