@@ -86,17 +86,6 @@ pcsim_status pcsim_mesh_halo_make(pcsim_mesh *mesh) {
   return status;
 }
 
-/* Images of own cells, message i from and to oneself. */
-static void copy_own(const pcsim_mesh *mesh, int i, int width, const double *values, double *ghosts) {
-  const pcsim_mesh_halo *halo = mesh->halo;
-  int own = 0;
-  while (halo->send_rank[own] != mesh->rank) own++;
-  const int32_t *cell = halo->send_cell + halo->send_start[own];
-  double *to = ghosts + halo->recv_start[i] * width;
-  for (int64_t k = 0; k < halo->recv_start[i + 1] - halo->recv_start[i]; k++)
-    memcpy(to + k * width, values + (int64_t)cell[k] * width, (size_t)width * sizeof *values);
-}
-
 static void pack(const pcsim_mesh_halo *halo, int width, const double *values) {
   int64_t n = halo->send_start[halo->num_send];
   if (width == 1) {
@@ -116,33 +105,68 @@ static pcsim_status check_width(const pcsim_mesh *mesh, int width) {
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) {
+/* Room for `width` values of every cell that is sent. */
+static pcsim_status make_room(const pcsim_mesh *mesh, int width) {
   pcsim_mesh_halo *halo = mesh->halo;
-  if (halo->num_recv + halo->num_send == 0) return PCSIM_OK;
   PCSIM_TRY(check_width(mesh, width));
-  if (width > halo->buffer_width) {
-    PCSIM_TRY(pcsim_realloc((size_t)halo->send_start[halo->num_send], (size_t)width * sizeof *halo->buffer,
-                            &halo->buffer));
-    halo->buffer_width = width;
-  }
+  if (width <= halo->buffer_width) return PCSIM_OK;
+  PCSIM_TRY(pcsim_realloc((size_t)halo->send_start[halo->num_send], (size_t)width * sizeof *halo->buffer,
+                          &halo->buffer));
+  halo->buffer_width = width;
+  return PCSIM_OK;
+}
+
+/* Images of own cells: message i of the ghosts is from and to oneself. */
+static void copy_own(const pcsim_mesh *mesh, int i, int width, double *ghosts, bool back) {
+  const pcsim_mesh_halo *halo = mesh->halo;
+  int own = 0;
+  while (halo->send_rank[own] != mesh->rank) own++;
+  double *ghost = ghosts + halo->recv_start[i] * width, *cell = halo->buffer + halo->send_start[own] * width;
+  const size_t bytes = (size_t)((halo->recv_start[i + 1] - halo->recv_start[i]) * width) * sizeof *ghosts;
+  memcpy(back ? cell : ghost, back ? ghost : cell, bytes);
+}
+
+/* From the buffer of the cells that are wanted to the ghosts; `back`: from the ghosts to the buffer. */
+static pcsim_status swap_values(const pcsim_mesh *mesh, int width, double *ghosts, bool back) {
+  pcsim_mesh_halo *halo = mesh->halo;
   int n = 0;
-  double *ghosts = values + mesh->view.num_cells * width;
-  for (int i = 0; i < halo->num_recv; i++) {
-    int64_t start = halo->recv_start[i], count = halo->recv_start[i + 1] - start;
-    if (halo->recv_rank[i] == mesh->rank) {
-      copy_own(mesh, i, width, values, ghosts);
-      continue;
+  for (int pass = 0; pass < 2; pass++) { /* first what is received */
+    const bool ghost = (pass == 0) != back;
+    const int num = ghost ? halo->num_recv : halo->num_send;
+    const int *rank = ghost ? halo->recv_rank : halo->send_rank;
+    const int64_t *first = ghost ? halo->recv_start : halo->send_start;
+    double *values = ghost ? ghosts : halo->buffer;
+    for (int i = 0; i < num; i++) {
+      double *at = values + first[i] * width;
+      const int count = (int)((first[i + 1] - first[i]) * width);
+      if (rank[i] == mesh->rank) {
+        if (ghost) copy_own(mesh, i, width, ghosts, back);
+        continue;
+      }
+      MPI_Request *request = halo->requests + n++;
+      if (pass == 0) PCSIM_MPI(MPI_Irecv(at, count, MPI_DOUBLE, rank[i], TAG_VALUES, mesh->comm, request));
+      else PCSIM_MPI(MPI_Isend(at, count, MPI_DOUBLE, rank[i], TAG_VALUES, mesh->comm, request));
     }
-    PCSIM_MPI(MPI_Irecv(ghosts + start * width, (int)(count * width), MPI_DOUBLE, halo->recv_rank[i],
-                        TAG_VALUES, mesh->comm, halo->requests + n++));
-  }
-  pack(halo, width, values);
-  for (int i = 0; i < halo->num_send; i++) {
-    int64_t start = halo->send_start[i], count = halo->send_start[i + 1] - start;
-    if (halo->send_rank[i] == mesh->rank) continue;
-    PCSIM_MPI(MPI_Isend(halo->buffer + start * width, (int)(count * width), MPI_DOUBLE, halo->send_rank[i],
-                        TAG_VALUES, mesh->comm, halo->requests + n++));
   }
   PCSIM_MPI(MPI_Waitall(n, halo->requests, MPI_STATUSES_IGNORE));
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) {
+  const pcsim_mesh_halo *halo = mesh->halo;
+  if (halo->num_recv + halo->num_send == 0) return PCSIM_OK;
+  PCSIM_TRY(make_room(mesh, width));
+  pack(halo, width, values);
+  return swap_values(mesh, width, values + mesh->view.num_cells * width, false);
+}
+
+pcsim_status pcsim_mesh_exchange_add(const pcsim_mesh *mesh, int width, double *values) {
+  const pcsim_mesh_halo *halo = mesh->halo;
+  if (halo->num_recv + halo->num_send == 0) return PCSIM_OK;
+  PCSIM_TRY(make_room(mesh, width));
+  PCSIM_TRY(swap_values(mesh, width, values + mesh->view.num_cells * width, true));
+  for (int64_t i = 0; i < halo->send_start[halo->num_send]; i++)
+    for (int w = 0; w < width; w++)
+      values[(int64_t)halo->send_cell[i] * width + w] += halo->buffer[i * width + w];
   return PCSIM_OK;
 }

@@ -103,4 +103,17 @@ typedef struct {
 /** grad [n][m][d] = gradients of q [nt][m]; ghosts of q are filled. */
 void gradient_apply(const gradient_maps *maps, const gradient_data *data, const double *q, double *grad);
 
+/** What the transposed maps add to. */
+typedef struct {
+  int m;
+  const int *class_of; /**< [m] */
+  double *q;           /**< [nt][m] */
+  double *face;        /**< [nb][m] to given values of boundary faces; NULL: left out */
+  double *node;        /**< [num_given][m] to given values of boundary nodes; NULL: left out */
+  double *node_value;  /**< [num_nodes][m] workspace */
+} gradient_cotangent;
+/** Add the transposed maps times grad [n][m][d] (rows of owned cells). What comes to ghosts belongs to their
+ *  owners: pcsim_mesh_exchange_add. */
+void gradient_apply_transposed(const gradient_maps *maps, const gradient_cotangent *to, const double *grad);
+
 #endif

@@ -97,3 +97,57 @@ void gradient_apply(const gradient_maps *g, const gradient_data *data, const dou
     apply(g, data, q, data->m, g->dim, grad);
   }
 }
+
+/* ----------------------------------------------------------------- transposed */
+
+/* source[column] += sum weight[j] * grad[row][c][j] for the unknowns of a class: to_cells the other way. */
+static void from_cells(const linear_map *map, const int *class_of, int class, int m, int dim,
+                       const double *grad, double *source) {
+  for (int64_t i = 0; i < map->num_rows; i++) {
+    const double *g = grad + (int64_t)map->row[i] * m * dim;
+    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
+      const double *w = map->weight + k * dim;
+      double *x = source + (int64_t)map->column[k] * m;
+      for (int c = 0; c < m; c++)
+        for (int j = 0; (class == ALL || class_of[c] == class) && j < dim; j++) x[c] += w[j] * g[c * dim + j];
+    }
+  }
+}
+
+/* to_nodes the other way. */
+static void from_nodes(const linear_map *map, const int *class_of, int class, int m, const double *node,
+                       double *q) {
+  for (int64_t i = 0; i < map->num_rows; i++) {
+    const double *y = node + (int64_t)map->row[i] * m;
+    for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
+      double *x = q + (int64_t)map->column[k] * m;
+      for (int c = 0; c < m; c++)
+        if (class == ALL || class_of[c] == class) x[c] += map->weight[k] * y[c];
+    }
+  }
+}
+
+/* Nodes where a value is given stand in no map from cells. */
+static void take_nodes(const gradient_maps *g, const gradient_cotangent *to) {
+  const int m = to->m;
+  for (int64_t i = 0; i < g->num_given; i++)
+    for (int c = 0; c < m; c++)
+      if (g->given_class[i * g->num_classes + to->class_of[c]])
+        to->node[i * m + c] += to->node_value[(int64_t)g->given[i] * m + c];
+}
+
+void gradient_apply_transposed(const gradient_maps *g, const gradient_cotangent *to, const double *grad) {
+  const int *class_of = to->class_of;
+  const int m = to->m;
+  memset(to->node_value, 0, (size_t)(g->num_nodes * m) * sizeof *to->node_value);
+  for (int c = 0; c < g->num_classes; c++) {
+    if (to->face) from_cells(&g->class_face[c], class_of, c, m, g->dim, grad, to->face);
+    from_cells(&g->class_cell[c], class_of, c, m, g->dim, grad, to->q);
+  }
+  from_cells(&g->direct, class_of, ALL, m, g->dim, grad, to->q);
+  from_cells(&g->cell, class_of, ALL, m, g->dim, grad, to->node_value);
+  if (to->node) take_nodes(g, to);
+  for (int c = 0; c < g->num_classes; c++)
+    from_nodes(&g->class_node[c], class_of, c, m, to->node_value, to->q);
+  from_nodes(&g->node, class_of, ALL, m, to->node_value, to->q);
+}

@@ -102,6 +102,14 @@ typedef struct transport {
 pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
                               const transport_choices *choices, transport **t) PCSIM_NODISCARD;
 void transport_destroy(transport **t);
+/** The condition's program with the given values alone. Caller destroys. */
+pcsim_status transport_values_program(const pcsim_transport_condition *c,
+                                      pcsim_program **program) PCSIM_NODISCARD;
+/** Points and inputs of such a program, or one made from it, on the faces, the nodes of condition k. */
+pcsim_status transport_bind_at_faces(transport *t, int k, const pcsim_program *program,
+                                     pcsim_executor *x) PCSIM_NODISCARD;
+pcsim_status transport_bind_at_nodes(const transport *t, int k, const pcsim_program *program,
+                                     pcsim_executor *x) PCSIM_NODISCARD;
 /** Everything given follows the time. */
 pcsim_status transport_set_time(transport *t, double time) PCSIM_NODISCARD;
 
@@ -110,6 +118,18 @@ pcsim_status transport_set_time(transport *t, double time) PCSIM_NODISCARD;
 /** Parts of transport_create: executors of point and line sources, of the programs. */
 pcsim_status transport_make_sources(transport *t) PCSIM_NODISCARD;
 pcsim_status transport_make_executors(transport *t) PCSIM_NODISCARD;
+/** Spaces that a program knows beside its cells. */
+enum {
+  TRANSPORT_CELLS = 0,
+  TRANSPORT_FACES = 1,
+  TRANSPORT_BOUNDARIES = 2,
+  TRANSPORT_INTERFACES = 4,
+  TRANSPORT_ALL_SPACES = 7
+};
+/** A program of the mesh ready to run with the arrays of `t`; outputs and other inputs are bound by the
+ *  caller, who destroys it, after a failure too. */
+pcsim_status transport_make_executor(const transport *t, const pcsim_program *p, int spaces,
+                                     pcsim_executor **x) PCSIM_NODISCARD;
 /** Point and line sources at the time that the coordinates hold, into t->fixed. */
 pcsim_status transport_update_sources(transport *t) PCSIM_NODISCARD;
 

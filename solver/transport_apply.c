@@ -79,19 +79,22 @@ static pcsim_status bind_faces(const transport *t, pcsim_executor *x, const pcsi
   return PCSIM_OK;
 }
 
-/* Which spaces a program knows. */
-enum { CELLS = 0, FACES = 1, BOUNDARIES = 2, INTERFACES = 4 };
-
-static pcsim_status make(const transport *t, const pcsim_program *p, int spaces, const char *output,
-                         double *data, pcsim_executor **x) {
+pcsim_status transport_make_executor(const transport *t, const pcsim_program *p, int spaces,
+                                     pcsim_executor **x) {
   PCSIM_TRY(pcsim_executor_create(p, NULL, x));
   PCSIM_TRY(bind_cells(t, *x, p));
   const transport_faces *f = &t->faces;
-  if (spaces & FACES) PCSIM_TRY(bind_faces(t, *x, p, "faces", 0, f->ordinary));
-  if ((spaces & INTERFACES) && t->problem->material)
+  if (spaces & TRANSPORT_FACES) PCSIM_TRY(bind_faces(t, *x, p, "faces", 0, f->ordinary));
+  if ((spaces & TRANSPORT_INTERFACES) && t->problem->material)
     PCSIM_TRY(bind_faces(t, *x, p, "interfaces", f->ordinary, f->num - f->ordinary));
-  for (int k = 0; (spaces & BOUNDARIES) && k < t->problem->num_conditions; k++)
+  for (int k = 0; (spaces & TRANSPORT_BOUNDARIES) && k < t->problem->num_conditions; k++)
     PCSIM_TRY(bind_boundary(t, k, *x, p));
+  return PCSIM_OK;
+}
+
+static pcsim_status make(const transport *t, const pcsim_program *p, int spaces, const char *output,
+                         double *data, pcsim_executor **x) {
+  PCSIM_TRY(transport_make_executor(t, p, spaces, x));
   return output ? pcsim_executor_bind_output(*x, output, data) : PCSIM_OK;
 }
 
@@ -111,7 +114,7 @@ static pcsim_status make_jacobian(transport *t) {
   pcsim_program *p = NULL;
   char name[64];
   PCSIM_TRY(transport_write_jacobian(t, &p));
-  pcsim_status status = make(t, p, FACES | BOUNDARIES | INTERFACES, "owner", t->block_owner, &t->jacobian);
+  pcsim_status status = make(t, p, TRANSPORT_ALL_SPACES, "owner", t->block_owner, &t->jacobian);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "neighbour", t->block_neighbour));
@@ -133,7 +136,7 @@ static pcsim_status make_surface(transport *t) {
   pcsim_program *p = NULL;
   char name[64];
   PCSIM_TRY(transport_write_surface(t, &p));
-  pcsim_status status = make(t, p, BOUNDARIES, NULL, NULL, &t->surface);
+  pcsim_status status = make(t, p, TRANSPORT_BOUNDARIES, NULL, NULL, &t->surface);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   for (int k = 0; k < t->problem->num_conditions; k++) {
@@ -148,15 +151,15 @@ static pcsim_status make_surface(transport *t) {
 pcsim_status transport_make_executors(transport *t) {
   pcsim_program *p = NULL;
   PCSIM_TRY(transport_write_residual(t, &p));
-  pcsim_status status = make_pair(t, p, FACES | BOUNDARIES | INTERFACES, &t->residual, &t->tangent);
+  pcsim_status status = make_pair(t, p, TRANSPORT_ALL_SPACES, &t->residual, &t->tangent);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(transport_write_accumulation(t, &p));
-  status = make_pair(t, p, CELLS, &t->accumulation, &t->accumulation_tangent);
+  status = make_pair(t, p, TRANSPORT_CELLS, &t->accumulation, &t->accumulation_tangent);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(transport_write_speed(t, &p));
-  status = make(t, p, FACES, "speed", t->faces.speed, &t->speed);
+  status = make(t, p, TRANSPORT_FACES, "speed", t->faces.speed, &t->speed);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(make_surface(t));

@@ -19,6 +19,11 @@ struct transport_linear {
   KSP ksp;
   Mat tangent, compact;
   Vec b, x;
+  /* of the adjoint, from its first solve on */
+  KSP ksp_transposed;
+  Mat product, compact_transposed;
+  transport_product apply;
+  void *apply_context;
   /* compact Jacobian: block rows of owned cells */
   int64_t *start;  /* [n + 1] */
   int32_t *column; /* local cells, ascending */
@@ -152,21 +157,39 @@ static PetscErrorCode copy_to_petsc(transport_linear *l) {
 
 /* -------------------------------------------------------------------- set-up */
 
-static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
-  transport_linear *l;
+static PetscErrorCode apply_product(transport_product product, void *context, Vec x, Vec y) {
   const PetscScalar *v;
   PetscScalar *w;
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &l));
   PetscCall(VecGetArrayRead(x, &v));
   PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = transport_shifted_tangent(l->t, v, w);
+  const pcsim_status status = product(context, v, w);
   PetscCall(VecRestoreArrayRead(x, &v));
   PetscCall(VecRestoreArray(y, &w));
   if (status != PCSIM_OK) {
     pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "tangent");
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "product with the tangent");
   }
+  PetscFunctionReturn(0);
+}
+
+static pcsim_status tangent_of(void *t, const double *v, double *y) {
+  return transport_shifted_tangent(t, v, y);
+}
+
+static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
+  transport_linear *l;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(mat, &l));
+  PetscCall(apply_product(tangent_of, l->t, x, y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode apply_transposed(Mat mat, Vec x, Vec y) {
+  transport_linear *l;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(mat, &l));
+  PetscCall(apply_product(l->apply, l->apply_context, x, y));
   PetscFunctionReturn(0);
 }
 
@@ -190,22 +213,29 @@ static PetscErrorCode create_compact(transport_linear *l, MPI_Comm comm) {
   PetscFunctionReturn(0);
 }
 
-/* What reads the options. */
-static PetscErrorCode configure_ksp(transport_linear *l, MPI_Comm comm) {
+static PetscErrorCode configure_solver(const transport_linear *l, MPI_Comm comm, Mat operator, Mat compact,
+                                       KSP *ksp) {
   PC pc;
   PetscFunctionBegin;
-  PetscCall(create_compact(l, comm));
-  PetscCall(KSPCreate(comm, &l->ksp));
-  PetscCall(KSPSetType(l->ksp, KSPFGMRES));
-  PetscCall(KSPGMRESSetRestart(l->ksp, 40));
-  PetscCall(KSPSetTolerances(l->ksp, 0.1, 1e-300, 1e10, 200));
-  PetscCall(KSPSetOperators(l->ksp, l->tangent, l->compact));
-  PetscCall(KSPGetPC(l->ksp, &pc));
+  PetscCall(KSPCreate(comm, ksp));
+  PetscCall(KSPSetType(*ksp, KSPFGMRES));
+  PetscCall(KSPGMRESSetRestart(*ksp, 40));
+  PetscCall(KSPSetTolerances(*ksp, 0.1, 1e-300, 1e10, 200));
+  PetscCall(KSPSetOperators(*ksp, operator, compact));
+  PetscCall(KSPGetPC(*ksp, &pc));
   if (l->direct) {
     PetscCall(PCSetType(pc, PCLU));
     PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
   }
-  PetscCall(KSPSetFromOptions(l->ksp));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* What reads the options. */
+static PetscErrorCode configure_ksp(transport_linear *l, MPI_Comm comm) {
+  PetscFunctionBegin;
+  PetscCall(create_compact(l, comm));
+  PetscCall(configure_solver(l, comm, l->tangent, l->compact, &l->ksp));
   PetscFunctionReturn(0);
 }
 
@@ -274,6 +304,9 @@ fail:
 static PetscErrorCode destroy_petsc(transport_linear *l) {
   PetscFunctionBegin;
   PetscCall(KSPDestroy(&l->ksp));
+  PetscCall(KSPDestroy(&l->ksp_transposed));
+  PetscCall(MatDestroy(&l->product));
+  PetscCall(MatDestroy(&l->compact_transposed));
   PetscCall(MatDestroy(&l->tangent));
   PetscCall(MatDestroy(&l->compact));
   PetscCall(VecDestroy(&l->b));
@@ -301,7 +334,7 @@ pcsim_status transport_linear_update(transport_linear *l) {
   return PCSIM_PETSC(KSPSetOperators(l->ksp, l->tangent, l->compact));
 }
 
-static PetscErrorCode solve(transport_linear *l, const double *b, double *x, double tolerance,
+static PetscErrorCode solve(transport_linear *l, KSP ksp, const double *b, double *x, double tolerance,
                             PetscInt *iterations, KSPConvergedReason *reason) {
   const size_t bytes = (size_t)(l->t->n * l->t->m) * sizeof(double);
   PetscScalar *w;
@@ -311,13 +344,13 @@ static PetscErrorCode solve(transport_linear *l, const double *b, double *x, dou
   memcpy(w, b, bytes);
   PetscCall(VecRestoreArrayWrite(l->b, &w));
   PetscCall(PetscOptionsPush(l->options));
-  PetscCall(KSPSetTolerances(l->ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  const PetscErrorCode code = KSPSolve(l->ksp, l->b, l->x);
+  PetscCall(KSPSetTolerances(ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  const PetscErrorCode code = KSPSolve(ksp, l->b, l->x);
   PetscCall(PetscOptionsPop());
   PetscCall(code);
-  PetscCall(KSPGetIterationNumber(l->ksp, iterations));
-  PetscCall(KSPGetConvergedReason(l->ksp, reason));
-  PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
+  PetscCall(KSPGetIterationNumber(ksp, iterations));
+  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
   PetscCall(VecGetArrayRead(l->x, &v));
   memcpy(x, v, bytes);
   PetscCall(VecRestoreArrayRead(l->x, &v));
@@ -328,7 +361,41 @@ pcsim_status transport_linear_solve(transport_linear *l, const double *b, double
                                     int64_t *iterations, bool *converged) {
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
+  const pcsim_status status = PCSIM_PETSC(solve(l, l->ksp, b, x, tolerance, &its, &reason));
+  PCSIM_TRY(blame_options(l, status));
+  *iterations = its;
+  *converged = reason > 0;
+  return PCSIM_OK;
+}
+
+static PetscErrorCode update_transposed(transport_linear *l, MPI_Comm comm) {
+  const PetscInt size = (PetscInt)l->t->m * (PetscInt)l->t->n;
+  PetscFunctionBegin;
+  if (l->compact_transposed) {
+    PetscCall(MatTranspose(l->compact, MAT_REUSE_MATRIX, &l->compact_transposed));
+    PetscCall(KSPSetReusePreconditioner(l->ksp_transposed, PETSC_FALSE));
+    PetscCall(KSPSetOperators(l->ksp_transposed, l->product, l->compact_transposed));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(MatTranspose(l->compact, MAT_INITIAL_MATRIX, &l->compact_transposed));
+  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->product));
+  PetscCall(MatShellSetOperation(l->product, MATOP_MULT, (void (*)(void))apply_transposed));
+  PetscCall(PetscOptionsPush(l->options));
+  const PetscErrorCode code =
+      configure_solver(l, comm, l->product, l->compact_transposed, &l->ksp_transposed);
+  PetscCall(PetscOptionsPop());
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+pcsim_status transport_linear_solve_transposed(transport_linear *l, transport_product product, void *context,
+                                               const double *b, double *x, double tolerance,
+                                               int64_t *iterations, bool *converged) {
+  PetscInt its = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  l->apply = product, l->apply_context = context;
+  pcsim_status status = PCSIM_PETSC(update_transposed(l, pcsim_mesh_comm(l->t->mesh)));
+  if (status == PCSIM_OK) status = PCSIM_PETSC(solve(l, l->ksp_transposed, b, x, tolerance, &its, &reason));
   PCSIM_TRY(blame_options(l, status));
   *iterations = its;
   *converged = reason > 0;

@@ -16,6 +16,13 @@ pcsim_status transport_linear_update(transport_linear *linear) PCSIM_NODISCARD;
 /** Solve (A'/step + pace/cfl + R') x = b, both [n][m]; `*converged` false if the tolerance was missed. */
 pcsim_status transport_linear_solve(transport_linear *linear, const double *b, double *x, double tolerance,
                                     int64_t *iterations, bool *converged) PCSIM_NODISCARD;
+/** y = A^T v, both [n][m], of the adjoint; its own context. */
+typedef pcsim_status (*transport_product)(void *context, const double *v, double *y);
+/** Solve A^T x = b with the transposed product and the transposed compact Jacobian as preconditioner, both of
+ *  the point of the last transport_linear_update; PETSc options as for transport_linear_solve. */
+pcsim_status transport_linear_solve_transposed(transport_linear *linear, transport_product product,
+                                               void *context, const double *b, double *x, double tolerance,
+                                               int64_t *iterations, bool *converged) PCSIM_NODISCARD;
 
 /** What the system's functions work on; borrowed, must outlive the system. */
 typedef struct {

@@ -84,8 +84,7 @@ static pcsim_value face_flux(const writer *w, const face_values *f) {
                    write_mul(w, write_number(w, 1 - share), upwind));
 }
 
-/* Flux out of the faces of condition k: as given, or of the state there. */
-static pcsim_value boundary_flux(const writer *w, int k, const boundary_values *b, const place *at) {
+pcsim_value write_boundary_flux(const writer *w, int k, const boundary_values *b, const place *at) {
   const pcsim_transport_condition *c = &w->t->problem->condition[k];
   pcsim_value rows[WRITE_UNKNOWNS_MAX], law = PCSIM_NO_VALUE, given = PCSIM_NO_VALUE;
   for (int i = 0; i < w->m; i++) {
@@ -122,7 +121,7 @@ pcsim_status transport_write_residual(const transport *t, pcsim_program **progra
     boundary_values b;
     write_boundary(&w, k, &b);
     write_boundary_state(&w, k, &b, &at);
-    sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, b.owner, boundary_flux(&w, k, &b, &at)));
+    sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, b.owner, write_boundary_flux(&w, k, &b, &at)));
   }
   pcsim_build_output(w.p, "all", sum);
   return write_end(&w, program);
@@ -141,7 +140,7 @@ pcsim_status transport_write_surface(const transport *t, pcsim_program **program
     snprintf(name, sizeof name, "state %d", k);
     pcsim_build_output(w.p, name, pcsim_build_concat(w.p, at.u, w.m));
     snprintf(name, sizeof name, "flux %d", k);
-    pcsim_build_output(w.p, name, boundary_flux(&w, k, &b, &at));
+    pcsim_build_output(w.p, name, write_boundary_flux(&w, k, &b, &at));
   }
   return write_end(&w, program);
 }
@@ -223,6 +222,7 @@ static pcsim_value radius(const writer *w, pcsim_value *a) {
     const pcsim_value part = write_dot(w, a[c], a[c]);
     sum = c ? write_add(w, sum, part) : part;
   }
+  sum = write_add(w, sum, write_number(w, 1e-300)); /* the root has a derivative where nothing moves */
   return write_mul(w, size, write_op(w, PCSIM_OP_POW, sum, write_number(w, 1.0 / 16)));
 }
 

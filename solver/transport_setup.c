@@ -150,8 +150,7 @@ static void conditions_of_patches(const transport *t, int *condition) {
   MPI_Allreduce(MPI_IN_PLACE, condition, v->num_patches, MPI_INT, MPI_MAX, pcsim_mesh_comm(t->mesh));
 }
 
-/* A copy of the condition's program that gives the values alone. */
-static pcsim_status program_of_values(const pcsim_transport_condition *c, pcsim_program **program) {
+pcsim_status transport_values_program(const pcsim_transport_condition *c, pcsim_program **program) {
   PCSIM_TRY(pcsim_program_copy(c->program, program));
   pcsim_status status = pcsim_program_keep(*program, (const char *const[]){"value"}, 1);
   if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
@@ -164,7 +163,7 @@ static pcsim_status known_at_nodes(const pcsim_transport_condition *c, bool *kno
   pcsim_program *values;
   const char *name;
   bool used;
-  PCSIM_TRY(program_of_values(c, &values));
+  PCSIM_TRY(transport_values_program(c, &values));
   *known = true;
   for (int i = 0; (name = pcsim_program_input(values, i, NULL, &used)); i++)
     if (used && strcmp(name, "coordinates") != 0) *known = false;
@@ -246,19 +245,37 @@ static pcsim_status bind_fields(const transport *t, pcsim_executor *x, const pcs
 }
 
 /* The unit normals of a condition's faces, by components; kept with the condition. */
-static pcsim_status bind_normals(const transport *t, transport_boundary *b, const pcsim_program *program) {
-  static const char *const names[] = {"n.x", "n.y", "n.z"};
-  for (int j = 0; j < t->dim; j++) {
-    if (!transport_needs(program, names[j])) continue;
-    PCSIM_TRY(pcsim_alloc((size_t)b->num, sizeof *b->normal[j], &b->normal[j]));
-    for (int64_t k = 0; k < b->num; k++) {
-      double square = 0;
-      for (int i = 0; i < t->dim; i++) square += b->area[k * t->dim + i] * b->area[k * t->dim + i];
-      b->normal[j][k] = b->area[k * t->dim + j] / sqrt(square);
-    }
-    PCSIM_TRY(pcsim_executor_bind(b->given, names[j], b->normal[j]));
+static pcsim_status make_normal(const transport *t, transport_boundary *b, int j) {
+  if (b->normal[j]) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)b->num, sizeof *b->normal[j], &b->normal[j]));
+  for (int64_t k = 0; k < b->num; k++) {
+    double square = 0;
+    for (int i = 0; i < t->dim; i++) square += b->area[k * t->dim + i] * b->area[k * t->dim + i];
+    b->normal[j][k] = b->area[k * t->dim + j] / sqrt(square);
   }
   return PCSIM_OK;
+}
+
+pcsim_status transport_bind_at_faces(transport *t, int k, const pcsim_program *program, pcsim_executor *x) {
+  static const char *const names[] = {"n.x", "n.y", "n.z"};
+  transport_boundary *b = &t->boundary[k];
+  PCSIM_TRY(pcsim_executor_points(x, "points", b->num));
+  if (transport_needs(program, "coordinates"))
+    PCSIM_TRY(pcsim_executor_bind(x, "coordinates", b->coordinates));
+  for (int j = 0; j < t->dim; j++) {
+    if (!transport_needs(program, names[j])) continue;
+    PCSIM_TRY(make_normal(t, b, j));
+    PCSIM_TRY(pcsim_executor_bind(x, names[j], b->normal[j]));
+  }
+  return bind_fields(t, x, program, b->field);
+}
+
+pcsim_status transport_bind_at_nodes(const transport *t, int k, const pcsim_program *program,
+                                     pcsim_executor *x) {
+  const transport_nodes *nodes = &t->nodes[k];
+  PCSIM_TRY(pcsim_executor_points(x, "points", nodes->num));
+  if (!transport_needs(program, "coordinates")) return PCSIM_OK;
+  return pcsim_executor_bind(x, "coordinates", nodes->coordinates);
 }
 
 static pcsim_status make_given(transport *t, int k) {
@@ -266,18 +283,13 @@ static pcsim_status make_given(transport *t, int k) {
   transport_nodes *nodes = &t->nodes[k];
   pcsim_program *values;
   pcsim_status status;
-  PCSIM_TRY(program_of_values(b->c, &values));
-  const bool placed = transport_needs(values, "coordinates");
+  PCSIM_TRY(transport_values_program(b->c, &values));
   PCSIM_GOTO(pcsim_executor_create(values, NULL, &b->given), status, done);
-  PCSIM_GOTO(pcsim_executor_points(b->given, "points", b->num), status, done);
-  if (placed) PCSIM_GOTO(pcsim_executor_bind(b->given, "coordinates", b->coordinates), status, done);
-  PCSIM_GOTO(bind_fields(t, b->given, values, b->field), status, done);
-  PCSIM_GOTO(bind_normals(t, b, values), status, done);
+  PCSIM_GOTO(transport_bind_at_faces(t, k, values, b->given), status, done);
   PCSIM_GOTO(pcsim_executor_bind_output(b->given, "value", b->value), status, done);
   if (!nodes->num) goto done;
   PCSIM_GOTO(pcsim_executor_create(values, NULL, &nodes->given), status, done);
-  PCSIM_GOTO(pcsim_executor_points(nodes->given, "points", nodes->num), status, done);
-  if (placed) PCSIM_GOTO(pcsim_executor_bind(nodes->given, "coordinates", nodes->coordinates), status, done);
+  PCSIM_GOTO(transport_bind_at_nodes(t, k, values, nodes->given), status, done);
   status = pcsim_executor_bind_output(nodes->given, "value", nodes->value);
 done:
   pcsim_program_destroy(&values);

@@ -2,6 +2,7 @@
 /* The public solver of typed laws: march or time steps, fields. */
 #include "march.h"
 #include "timestep.h"
+#include "transport_adjoint.h"
 #include "transport_linear.h"
 
 #include <math.h>
@@ -202,4 +203,57 @@ pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *s, const d
                             .linear_total = (int64_t)scalars[3]};
   march_set_state(s->march, &then);
   return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------- adjoint */
+
+static pcsim_status transposed(void *adjoint, const double *v, double *y) {
+  return transport_adjoint_product(adjoint, v, true, y);
+}
+
+/* Solve for psi [n][m] and add what it says to the derivatives; b [n][m] holds dJ/dq. */
+static pcsim_status solve_adjoint(pcsim_transport_solver *s, transport_adjoint *a, double tolerance,
+                                  const double *b, double *psi, pcsim_transport_sensitivity *out) {
+  PCSIM_TRY(transport_linear_update(s->linear));
+  PCSIM_TRY(transport_linear_solve_transposed(s->linear, transposed, a, b, psi, tolerance, &out->iterations,
+                                              &out->converged));
+  return transport_adjoint_parameters(a, psi, -1, out->derivative);
+}
+
+/* Speeds, gradients and given values of the state that stands. b and psi [n][m] are workspaces. */
+static pcsim_status evaluate_adjoint(pcsim_transport_solver *s, transport_adjoint *a,
+                                     const transport_functional *f, double tolerance, double *b, double *psi,
+                                     pcsim_transport_sensitivity *out) {
+  const discrete_system *system = &s->system;
+  PCSIM_TRY(system->freeze(system->context, 0, true));
+  PCSIM_TRY(system->residual(system->context, 0, b));
+  system->set_shift(system->context, INFINITY, INFINITY);
+  PCSIM_TRY(transport_adjoint_functional(a, f, &out->value, b, out->derivative));
+  return solve_adjoint(s, a, tolerance, b, psi, out);
+}
+
+pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s,
+                                            const pcsim_transport_quantity *quantity,
+                                            const char *const *parameters, int num_parameters,
+                                            double tolerance, pcsim_transport_sensitivity *out) {
+  transport_functional *functional = NULL;
+  transport_adjoint *adjoint = NULL;
+  double *work = NULL, *b, *psi;
+  pcsim_status status;
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady solutions; this one goes through time");
+  MPI_Comm comm = pcsim_mesh_comm(s->t->mesh);
+  const size_t size = (size_t)(s->t->n * s->t->m);
+  PCSIM_TRY(transport_set_time(s->t, 0));
+  PCSIM_TRY(transport_functional_create(s->t, quantity, &functional));
+  PCSIM_GOTO(transport_adjoint_create(s->t, parameters, num_parameters, &adjoint), status, done);
+  PCSIM_GOTO(pcsim_status_agree(comm, pcsim_alloc(2 * size, sizeof *work, &work)), status, done);
+  b = work, psi = out->adjoint ? out->adjoint : work + size;
+  memset(out->derivative, 0, (size_t)num_parameters * sizeof *out->derivative);
+  PCSIM_GOTO(evaluate_adjoint(s, adjoint, functional, tolerance, b, psi, out), status, done);
+  MPI_Allreduce(MPI_IN_PLACE, out->derivative, num_parameters, MPI_DOUBLE, MPI_SUM, comm);
+done:
+  pcsim_free(&work);
+  transport_adjoint_destroy(&adjoint);
+  transport_functional_destroy(s->t, &functional);
+  return status;
 }

@@ -94,6 +94,9 @@ void write_boundary(const writer *w, int k, boundary_values *b);
 /** State on the faces of a condition. */
 void write_boundary_state(const writer *w, int k, const boundary_values *b, place *at);
 
+/** Flux out of the faces of condition k, times the area: as given, or of the state there. */
+pcsim_value write_boundary_flux(const writer *w, int k, const boundary_values *b, const place *at);
+
 /** State of the cells. */
 void write_cell_state(const writer *w, place *at);
 

@@ -184,6 +184,9 @@ int pcsim_mesh_face_patch(const pcsim_mesh *mesh, int64_t face);
 /** Copy owned values into the ghosts of all ranks, images too. Collective. `values` is
  *  [num_cells + num_ghosts][width] double. No allocation after the first call with a width. */
 pcsim_status pcsim_mesh_exchange(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
+/** The transpose: what stands in the ghosts is added to the owned values of other ranks; ghosts keep theirs.
+ *  Sums are taken in the order of the ranks. Arguments, allocation as pcsim_mesh_exchange. Collective. */
+pcsim_status pcsim_mesh_exchange_add(const pcsim_mesh *mesh, int width, double *values) PCSIM_NODISCARD;
 /** Collect owned values [num_cells][width] on rank 0 as `all` [num_cells_global][width] in the order of
  *  the raw mesh; `all` may be NULL elsewhere. Collective. */
 pcsim_status pcsim_mesh_gather(const pcsim_mesh *mesh, int width, const double *values,

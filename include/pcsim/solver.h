@@ -146,6 +146,47 @@ void pcsim_transport_solver_get_state(const pcsim_transport_solver *solver, doub
 pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *solver, const double *unknowns,
                                               const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 
+/* Derivatives of one number by parameters of the case. */
+
+typedef enum {
+  PCSIM_QUANTITY_INTEGRAL, /**< over the domain or a region */
+  PCSIM_QUANTITY_MEAN,     /**< the integral over the volume of the same place */
+  PCSIM_QUANTITY_POINT,    /**< at a point: unknowns from the cell around it and their gradients */
+  PCSIM_QUANTITY_FLUX      /**< flux of one equation out of a boundary, as the residual has it */
+} pcsim_transport_quantity_kind;
+/** A number that depends on the solution. */
+typedef struct {
+  pcsim_transport_quantity_kind kind;
+  const pcsim_program *program; /**< all but FLUX: what pcsim_lower gives for one expression (output "0") of
+                                     the unknowns, their first derivatives, the problem's fields and the
+                                     coordinates [2], [3] or, with z and the time, [4]; borrowed. Parameters
+                                     have the values that the program holds */
+  const char *where;            /**< INTEGRAL, MEAN: a region, NULL the domain; FLUX: a boundary */
+  int unknown;                  /**< FLUX: its equation */
+  double point[3];              /**< POINT: m */
+} pcsim_transport_quantity;
+/** What comes out; the arrays are the caller's. */
+typedef struct {
+  double value;       /**< J of the current state */
+  double *derivative; /**< [num_parameters] dJ/dp along the solution of R(q, p) = 0 */
+  double *adjoint;    /**< [num_cells][m] psi, R'^T psi = dJ/dq; NULL: not wanted */
+  int64_t iterations; /**< of the adjoint's linear solve */
+  bool converged;     /**< false: it missed the tolerance, the derivatives are no better than it */
+} pcsim_transport_sensitivity;
+/** dJ/dp of a steady solution by the discrete adjoint: dJ/dp = J_p - psi^T R_p with one transposed solve to
+ *  `tolerance` for all `num_parameters` parameters, named as in the case; a name that neither laws,
+ *  conditions, sources nor the quantity use has derivative 0. The transpose is exact, the speeds of upwinding
+ *  included, so that the derivatives are those of the discrete solution; how far the residual has fallen
+ *  bounds them. Point sources stay in place. Call it after pcsim_transport_solver_run has converged; the
+ * state stays. Collective. Errors: ERR_ARG (a run through time, names, a point outside the mesh, a program
+ * that does not fit), ERR_MEMORY, ERR_LIBRARY, ERR_CASE (PETSc options). Source: Giles and Pierce, Flow
+ * Turbul. Combust. 65, 2000. */
+pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *solver,
+                                            const pcsim_transport_quantity *quantity,
+                                            const char *const *parameters, int num_parameters,
+                                            double tolerance,
+                                            pcsim_transport_sensitivity *sensitivity) PCSIM_NODISCARD;
+
 #ifdef __cplusplus
 }
 #endif

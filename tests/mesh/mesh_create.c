@@ -223,6 +223,38 @@ static void halo_carries_values(void **state) {
   }
 }
 
+/* <E x, y> = <x, E^T y>, with whole numbers that add up exactly; every ghost is counted once by its owner. */
+static void halo_adds_back(void **state) {
+  (void)state;
+  for (int k = 0; k < NUM_LATTICES; k++) {
+    pair p = make(kinds + k);
+    const pcsim_mesh_view *v = p.view;
+    const int64_t cells = v->num_cells + v->num_ghosts;
+    for (int width = 1; width <= 4; width += 3) {
+      double *x = calloc((size_t)(cells * width), sizeof *x), *y = calloc((size_t)(cells * width), sizeof *y);
+      int64_t product[2] = {0, 0}, ghosts = 0;
+      for (int64_t i = 0; i < cells * width; i++) {
+        x[i] = i < v->num_cells * width ? (double)(v->cell_original[i / width] % 97 + i % width) : NAN;
+        y[i] = (double)((i * 7 + v->first_cell) % 89);
+      }
+      assert_ok(pcsim_mesh_exchange(p.mesh, width, x));
+      for (int64_t i = 0; i < cells * width; i++) product[0] += (int64_t)(x[i] * y[i]);
+      assert_ok(pcsim_mesh_exchange_add(p.mesh, width, y));
+      for (int64_t i = 0; i < v->num_cells * width; i++) product[1] += (int64_t)(x[i] * y[i]);
+      for (int64_t i = v->num_cells * width; i < cells * width; i++)
+        assert_true(y[i] == (double)((i * 7 + v->first_cell) % 89));
+      assert_int_equal(sum(product[0]), sum(product[1]));
+      for (int64_t i = 0; i < cells * width; i++) y[i] = i >= v->num_cells * width;
+      assert_ok(pcsim_mesh_exchange_add(p.mesh, width, y));
+      for (int64_t i = 0; i < v->num_cells * width; i++) ghosts += (int64_t)y[i];
+      assert_int_equal(sum(ghosts), sum(v->num_ghosts * width));
+      free(x);
+      free(y);
+    }
+    destroy(&p);
+  }
+}
+
 static int compare(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return x < y ? -1 : x > y;
@@ -381,11 +413,17 @@ static void everything_is_freed(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(volumes_fill_the_box),      cmocka_unit_test(cells_are_closed),
-      cmocka_unit_test(faces_agree_with_one_rank), cmocka_unit_test(cut_faces_have_equal_bits),
-      cmocka_unit_test(halo_carries_values),       cmocka_unit_test(near_cells_share_a_node),
-      cmocka_unit_test(nodes_know_their_cells),    cmocka_unit_test(gather_and_scatter_keep_raw_order),
-      cmocka_unit_test(geometry_comes_back),       cmocka_unit_test(more_ranks_than_cells),
+      cmocka_unit_test(volumes_fill_the_box),
+      cmocka_unit_test(cells_are_closed),
+      cmocka_unit_test(faces_agree_with_one_rank),
+      cmocka_unit_test(cut_faces_have_equal_bits),
+      cmocka_unit_test(halo_carries_values),
+      cmocka_unit_test(halo_adds_back),
+      cmocka_unit_test(near_cells_share_a_node),
+      cmocka_unit_test(nodes_know_their_cells),
+      cmocka_unit_test(gather_and_scatter_keep_raw_order),
+      cmocka_unit_test(geometry_comes_back),
+      cmocka_unit_test(more_ranks_than_cells),
       cmocka_unit_test(everything_is_freed),
   };
   return cmocka_run_group_tests_name("mesh_create", tests, NULL, NULL);

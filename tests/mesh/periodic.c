@@ -152,6 +152,31 @@ static void check_balance(const lattice *s, int axes, const meshes *m) {
   pcsim_free(&value);
 }
 
+/* <E x, y> = <x, E^T y> with whole numbers, which add up exactly. */
+static void check_transpose(const lattice *s, int axes, const meshes *m) {
+  const pcsim_mesh_view *v = m->v;
+  const int64_t cells = v->num_cells + v->num_ghosts;
+  double *x = NULL, *y = NULL, product[2] = {0, 0};
+  (void)s, (void)axes;
+  assert_ok(pcsim_alloc((size_t)cells, 3 * sizeof *x, &x));
+  assert_ok(pcsim_alloc((size_t)cells, 3 * sizeof *y, &y));
+  for (int64_t i = 0; i < 3 * cells; i++) {
+    x[i] = i < 3 * v->num_cells ? (double)(v->cell_original[i / 3] % 97 + i % 3) : NAN;
+    y[i] = (double)((7 * i + v->first_cell) % 89);
+  }
+  assert_ok(pcsim_mesh_exchange(m->mesh, 3, x));
+  for (int64_t i = 0; i < 3 * cells; i++) product[0] += x[i] * y[i];
+  assert_ok(pcsim_mesh_exchange_add(m->mesh, 3, y));
+  for (int64_t i = 0; i < 3 * v->num_cells; i++) product[1] += x[i] * y[i];
+  assert_true(total(product[0]) == total(product[1]));
+  pcsim_free(&x), pcsim_free(&y);
+}
+
+static void images_add_back(void **state) {
+  (void)state;
+  for_all(check_transpose);
+}
+
 static void fluxes_balance(void **state) {
   (void)state;
   for_all(check_balance);
@@ -358,10 +383,15 @@ static void what_does_not_match_is_named(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(faces_are_interior),       cmocka_unit_test(fluxes_balance),
-      cmocka_unit_test(ghosts_are_images),        cmocka_unit_test(stencils_reach_across),
-      cmocka_unit_test(nodes_have_both_sides),    cmocka_unit_test(one_cell_thick),
-      cmocka_unit_test(nodes_are_moved_together), cmocka_unit_test(what_does_not_match_is_named),
+      cmocka_unit_test(faces_are_interior),
+      cmocka_unit_test(fluxes_balance),
+      cmocka_unit_test(images_add_back),
+      cmocka_unit_test(ghosts_are_images),
+      cmocka_unit_test(stencils_reach_across),
+      cmocka_unit_test(nodes_have_both_sides),
+      cmocka_unit_test(one_cell_thick),
+      cmocka_unit_test(nodes_are_moved_together),
+      cmocka_unit_test(what_does_not_match_is_named),
   };
   return cmocka_run_group_tests_name("periodic", tests, NULL, NULL);
 }

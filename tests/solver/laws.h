@@ -9,27 +9,39 @@ enum { LAW_UNKNOWNS = 4 };
 typedef void (*exact_values)(const double *x, double *value);
 
 /** Box with the material "left" where a cell's centre lies left of `place`, "right" elsewhere. */
-static inline pcsim_mesh *law_two_materials(MPI_Comm comm, const sample *s, double place) {
+static inline pcsim_raw_mesh *law_raw_two_materials(const sample *s, double place) {
+  pcsim_raw_mesh *raw = sample_raw(s);
+  pcsim_free(&raw->regions[0]);
+  assert_ok(pcsim_realloc(2, sizeof *raw->regions, &raw->regions));
+  raw->num_regions = 2;
+  raw->regions[0] = lattice_name("left"), raw->regions[1] = lattice_name("right");
+  for (int64_t c = 0; c < raw->num_cells; c++) {
+    double sum = 0;
+    for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++)
+      sum += raw->nodes[3 * (int64_t)raw->cell_nodes[k]];
+    raw->cell_region[c] = sum / (double)(raw->cell_start[c + 1] - raw->cell_start[c]) > place;
+  }
+  return raw;
+}
+
+/** Its mesh; with `periodic` the sides y-min and y-max are one (jitter must be 0). Collective. */
+static inline pcsim_mesh *law_mesh(MPI_Comm comm, const sample *s, double place, bool periodic) {
   int rank = 0;
   pcsim_mesh *mesh = NULL;
   pcsim_raw_mesh *raw = NULL;
   MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
-    raw = sample_raw(s);
-    pcsim_free(&raw->regions[0]);
-    assert_ok(pcsim_realloc(2, sizeof *raw->regions, &raw->regions));
-    raw->num_regions = 2;
-    raw->regions[0] = lattice_name("left"), raw->regions[1] = lattice_name("right");
-    for (int64_t c = 0; c < raw->num_cells; c++) {
-      double sum = 0;
-      for (int64_t k = raw->cell_start[c]; k < raw->cell_start[c + 1]; k++)
-        sum += raw->nodes[3 * (int64_t)raw->cell_nodes[k]];
-      raw->cell_region[c] = sum / (double)(raw->cell_start[c + 1] - raw->cell_start[c]) > place;
-    }
+  if (rank == 0) raw = law_raw_two_materials(s, place);
+  if (raw && periodic) {
+    raw->num_periodic = 1;
+    assert_ok(pcsim_alloc(1, 2 * sizeof *raw->periodic, &raw->periodic));
+    raw->periodic[0] = 2, raw->periodic[1] = 3; /* sample_sides */
   }
   assert_ok(pcsim_mesh_create(comm, raw, &mesh));
   pcsim_raw_mesh_destroy(&raw);
   return mesh;
+}
+static inline pcsim_mesh *law_two_materials(MPI_Comm comm, const sample *s, double place) {
+  return law_mesh(comm, s, place, false);
 }
 
 /** A solver and what it stands on. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file transport_adjoint.h  Private to solver/: transposed derivatives of typed laws.
+ *
+ *      R'^T psi = dJ/dq,    dJ/dp = J_p - psi^T R_p
+ *
+ *  The transpose runs the sequence of a residual backwards: the reverse of the program on faces, what came to
+ *  the gradients of ghosts added to their owners, the gradients' maps transposed, what came to the states of
+ *  ghosts added to their owners. What came to given values goes on to the parameters of the conditions.
+ *  Everything refers to the state, gradients and speeds that stand in the transport: call transport_residual
+ *  first. Letters of array shapes as in transport.h. */
+#ifndef PCSIM_SOLVER_TRANSPORT_ADJOINT_H
+#define PCSIM_SOLVER_TRANSPORT_ADJOINT_H
+
+#include "transport.h"
+
+typedef struct transport_adjoint transport_adjoint;
+
+/** Names of parameters [num], copied; what no program knows has derivative 0. `t` is borrowed. Collective.
+ *  Errors: ERR_MEMORY. Caller destroys. */
+pcsim_status transport_adjoint_create(transport *t, const char *const *parameters, int num,
+                                      transport_adjoint **adjoint) PCSIM_NODISCARD;
+void transport_adjoint_destroy(transport_adjoint **adjoint);
+/** y = R'(q)^T w without any shift, both [n][m]. `follow`: the speeds of upwinding count as functions of the
+ *  state; else they are frozen, which is the transpose of transport_tangent. Collective. */
+pcsim_status transport_adjoint_product(transport_adjoint *adjoint, const double *w, bool follow,
+                                       double *y) PCSIM_NODISCARD;
+/** derivative [num] += factor w^T R_p, of this rank alone; w [n][m]. Speeds follow. Collective. */
+pcsim_status transport_adjoint_parameters(transport_adjoint *adjoint, const double *w, double factor,
+                                          double *derivative) PCSIM_NODISCARD;
+
+/** A program "value" (on no space) of the whole mesh, with inputs as those of transport.h and its own. */
+typedef struct {
+  pcsim_program *program; /**< owned */
+  int64_t num;            /**< cells that it looks at */
+  int32_t *owner;         /**< [num] */
+  double *weight;         /**< [num] */
+  double *reach;          /**< [num][d] place - cell centre */
+  double *coordinates;    /**< [num][4] of the places */
+  double **face_weight;   /**< [num_conditions][num of its faces] 1: counts; NULL: looks at no face */
+} transport_functional;
+/** Errors: ERR_ARG (names, a point outside, a program that does not fit). Collective. */
+pcsim_status transport_functional_create(const transport *t, const pcsim_transport_quantity *quantity,
+                                         transport_functional **functional) PCSIM_NODISCARD;
+void transport_functional_destroy(const transport *t, transport_functional **functional);
+/** Bind what the functional's program has of its own. */
+pcsim_status transport_functional_bind(const transport *t, const transport_functional *functional,
+                                       pcsim_executor *x) PCSIM_NODISCARD;
+/** The functional's value, of all ranks; b [n][m] = dJ/dq, derivative [num] += J_p of this rank alone.
+ *  Collective. */
+pcsim_status transport_adjoint_functional(transport_adjoint *adjoint, const transport_functional *functional,
+                                          double *value, double *b, double *derivative) PCSIM_NODISCARD;
+
+#endif

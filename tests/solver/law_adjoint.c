@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Adjoints of typed laws: transposed products against tangents, derivatives by parameters of the case against
+ * central differences of the whole solve, values of quantities against the fields. */
+#include "solver/laws.h"
+#include "solver/transport_adjoint.h"
+
+/* ------------------------------------------------------------------- cases */
+
+enum { PARAMETERS_MAX = 10, QUANTITIES = 4 };
+
+/** A law with parameters, and what it is solved on. */
+typedef struct {
+  const char *what;
+  const char *text;    /* without `parameters:` */
+  const char *unknown; /* the first */
+  const char *look;    /* boundary whose flux is taken */
+  int num;
+  const char *name[PARAMETERS_MAX];
+  double value[PARAMETERS_MAX];
+  sample s;
+  bool periodic; /* in y */
+} adjoint_case;
+
+static const adjoint_case cases[] = {
+    {.what = "diffusion, reaction, convection with an interface",
+     .text =
+         "physics: {unknowns: [u, v], coefficients: {k: {left: K, right: 0.5}},\n"
+         "  equations: [\"div(vector(W, 1)*u - k*grad(u)) + C*u*v - Q\",\n"
+         "              \"-div((1 + v^2)*grad(v)) + v - u\"],\n"
+         "  sources: [{at: [0.8, 0.3], u: \"S\"}]}\n"
+         "boundaries: {x-min: {u: \"A*(1 + y)\", v: \"sin(3*y)\"}, x-max: {v: 2, flux: {u: \"H*(u - B)\"}},\n"
+         "             y-min: {free: true}, \"*\": {u: \"x*y + A\", flux: {v: \"E*v\"}}}\n"
+         "initial: {u: 1, v: 1}\n",
+     .unknown = "u",
+     .look = "x-max",
+     .num = 10,
+     .name = {"A", "K", "S", "H", "W", "Q", "C", "E", "B", "none"},
+     .value = {0.7, 3, 0.4, 1.5, 0.8, 1.2, 0.6, 0.3, 0.2, 1},
+     .s = {LATTICE_MIXED_2D, 7, 6, 0, 0.15, &unit_box}},
+    {.what = "convection alone, upwind",
+     .text = "physics: {unknowns: [u], equations: [\"div(W*u + u^2/2, V*u) + C*u^2 - Q*x\"]}\n"
+             "boundaries: {x-min: {u: \"A + y^2/4\"}, y-min: {u: \"A + B*x^2\"}, \"*\": {free: true}}\n"
+             "initial: {u: 1}\n",
+     .unknown = "u",
+     .look = "x-max",
+     .num = 6,
+     .name = {"A", "W", "V", "C", "Q", "B"},
+     .value = {1, 0.5, 0.7, 0.3, 0.5, 0.2},
+     .s = {LATTICE_TRIANGLE, 7, 6, 0, 0.1, &unit_box}},
+    {.what = "shallow water, supercritical",
+     .text = "physics: {unknowns: [h, p, q], equations: [\"div(p, q)\",\n"
+             "  \"div(p^2/h + G*h^2/2, p*q/h) + F*p\", \"div(p*q/h, q^2/h + G*h^2/2) + F*q\"]}\n"
+             "boundaries: {x-min: {h: \"D + 0.1*y\", p: \"2*U\", q: 2}, y-min: {h: \"D + 0.1*x\", p: "
+             "\"2*U\", q: 2},\n"
+             "             \"*\": {free: true}}\n"
+             "initial: {h: 1, p: 2, q: 2}\n",
+     .unknown = "h",
+     .look = "y-max",
+     .num = 4,
+     .name = {"D", "U", "G", "F"},
+     .value = {1, 1, 1, 0.1},
+     .s = {LATTICE_QUAD, 6, 6, 0, 0.1, &unit_box}},
+    {.what = "diffusion in space",
+     .text = "physics: {unknowns: [u], equations: [\"-div((1 + K*u^2)*grad(u)) - Q*x\"]}\n"
+             "boundaries: {x-min: {u: \"A*y\"}, x-max: {flux: {u: \"H*(u - z)\"}}, \"*\": {flux: {u: E}}}\n"
+             "initial: {u: 0.5}\n",
+     .unknown = "u",
+     .look = "x-min",
+     .num = 5,
+     .name = {"A", "K", "Q", "H", "E"},
+     .value = {1, 0.4, 2, 1.5, 0.1},
+     .s = {LATTICE_MIXED_3D, 4, 3, 3, 0.05, &unit_box}},
+    {.what = "periodic across the stream",
+     .text = "physics: {unknowns: [u], equations: [\"div(vector(W, V)*u - K*grad(u)) + u^2 - "
+             "Q*x*sin(2*pi*y)\"]}\n"
+             "boundaries: {x-min: {u: A}, x-max: {flux: {u: \"H*(u - 1)\"}}}\n"
+             "initial: {u: 0.5}\n",
+     .unknown = "u",
+     .look = "x-max",
+     .num = 6,
+     .name = {"A", "K", "Q", "H", "W", "V"},
+     .value = {1, 0.4, 2, 1.5, 0.3, 1},
+     .s = {LATTICE_MIXED_2D, 6, 6, 0, 0, &unit_box},
+     .periodic = true},
+};
+enum { NUM_CASES = sizeof cases / sizeof *cases };
+
+/* The case with these values. */
+static law_run begin(const adjoint_case *c, const double *value) {
+  char text[2048] = "parameters: {";
+  for (int i = 0; i < c->num; i++)
+    append(text, sizeof text, "%s%s: %.17g", i ? ", " : "", c->name[i], value[i]);
+  append(text, sizeof text, "}\n%s", c->text);
+  law_run r = law_begin(law_mesh(MPI_COMM_WORLD, &c->s, 0.6, c->periodic), text);
+  r.options.tolerance = 1e-12;
+  return r;
+}
+
+/* -------------------------------------------------------------- quantities */
+
+/* One expression of the first unknown, the place and the case's parameters. */
+static pcsim_program *lower(const adjoint_case *c, const char *expression, const double *value) {
+  static const char *const coordinates[] = {"x", "y", "z"};
+  const pcsim_lowering names = {.num_coordinates = sample_dim(&c->s),
+                                .coordinates = coordinates,
+                                .num_unknowns = 1,
+                                .unknowns = &c->unknown,
+                                .num_parameters = c->num,
+                                .parameters = c->name};
+  pcsim_program *p = NULL;
+  assert_ok(pcsim_lower(&expression, 1, &names, &p, NULL, NULL));
+  for (int i = 0; i < c->num; i++) {
+    double *at = pcsim_program_parameter(p, c->name[i], NULL, NULL);
+    if (at) *at = value[i];
+  }
+  return p;
+}
+
+typedef struct {
+  pcsim_program *program[QUANTITIES];
+  pcsim_transport_quantity of[QUANTITIES];
+} quantities;
+
+static quantities make_quantities(const adjoint_case *c, const double *value) {
+  char text[QUANTITIES][128];
+  quantities q = {0};
+  snprintf(text[0], sizeof text[0], "%s*%s + %s*x", c->unknown, c->unknown, c->name[0]);
+  snprintf(text[1], sizeof text[1], "exp(-%s)*y + %s_x^2", c->unknown, c->unknown);
+  snprintf(text[2], sizeof text[2], "%s + x^2", c->unknown);
+  for (int i = 0; i < 3; i++) q.program[i] = lower(c, text[i], value);
+  q.of[0] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_INTEGRAL, .program = q.program[0]};
+  q.of[1] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_MEAN, .program = q.program[1], .where = "left"};
+  q.of[2] = (pcsim_transport_quantity){
+      .kind = PCSIM_QUANTITY_POINT, .program = q.program[2], .point = {0.41, 0.37, c->s.nz ? 0.29 : 0}};
+  q.of[3] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_FLUX, .where = c->look};
+  return q;
+}
+
+static void free_quantities(quantities *q) {
+  for (int i = 0; i < QUANTITIES; i++) pcsim_program_destroy(&q->program[i]);
+}
+
+/* What the fields say. */
+static void expected_values(const adjoint_case *c, const law_run *r, const double *value, double *expected) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(r->mesh);
+  const int patch = pcsim_mesh_find_patch(r->mesh, c->look);
+  pcsim_transport_fields f;
+  double volume = 0;
+  int rank, mine;
+  int64_t cell;
+  bool inside;
+  const double point[3] = {0.41, 0.37, c->s.nz ? 0.29 : 0};
+  assert_ok(pcsim_transport_solver_fields(r->solver, &f));
+  memset(expected, 0, QUANTITIES * sizeof *expected);
+  for (int64_t k = 0; k < v->num_cells; k++) {
+    const double *x = v->cell_centre + 3 * k, u = f.value[0][k], u_x = f.gradient[0][3 * k];
+    expected[0] += v->cell_volume[k] * (u * u + value[0] * x[0]);
+    if (strcmp(v->region_name[v->cell_region[k]], "left") != 0) continue;
+    expected[1] += v->cell_volume[k] * (exp(-u) * x[1] + u_x * u_x);
+    volume += v->cell_volume[k];
+  }
+  assert_ok(pcsim_mesh_locate(r->mesh, point, &rank, &cell, &inside));
+  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+  if (mine == rank) {
+    expected[2] = f.value[0][cell] + point[0] * point[0];
+    for (int j = 0; j < 3; j++)
+      expected[2] += f.gradient[0][3 * cell + j] * (point[j] - v->cell_centre[3 * cell + j]);
+  }
+  for (int64_t k = v->patch_start[patch]; k < v->patch_start[patch + 1]; k++)
+    expected[3] += f.face_flux[0][k - v->num_interior_faces];
+  MPI_Allreduce(MPI_IN_PLACE, expected, QUANTITIES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &volume, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  expected[1] /= volume;
+}
+
+/* Values of the quantities of a solution with these parameters. */
+static void solve_values(const adjoint_case *c, const double *value, double *out) {
+  law_run r = begin(c, value);
+  pcsim_solve_result result;
+  law_solve(&r, &result);
+  expected_values(c, &r, value, out);
+  law_end(&r);
+}
+
+/* ------------------------------------------------------------- derivatives */
+
+/* [QUANTITIES][PARAMETERS_MAX] (J(p + h) - J(p - h))/2h */
+static void differences(const adjoint_case *c, double (*out)[PARAMETERS_MAX]) {
+  for (int i = 0; i < c->num; i++) {
+    double value[PARAMETERS_MAX], up[QUANTITIES], down[QUANTITIES];
+    const double h = 2e-5 * c->value[i];
+    memcpy(value, c->value, sizeof value);
+    value[i] = c->value[i] + h;
+    solve_values(c, value, up);
+    value[i] = c->value[i] - h;
+    solve_values(c, value, down);
+    for (int k = 0; k < QUANTITIES; k++) out[k][i] = (up[k] - down[k]) / (2 * h);
+  }
+}
+
+static void check_derivatives(const adjoint_case *c) {
+  double expected[QUANTITIES][PARAMETERS_MAX], values[QUANTITIES], largest;
+  law_run r = begin(c, c->value);
+  quantities q = make_quantities(c, c->value);
+  pcsim_solve_result result;
+  differences(c, expected);
+  law_solve(&r, &result);
+  expected_values(c, &r, c->value, values);
+  for (int k = 0; k < QUANTITIES; k++) {
+    double derivative[PARAMETERS_MAX];
+    pcsim_transport_sensitivity s = {.derivative = derivative};
+    assert_ok(pcsim_transport_solver_adjoint(r.solver, &q.of[k], c->name, c->num, 1e-11, &s));
+    assert_true(s.converged);
+    assert_close(s.value, values[k], 1e-12);
+    largest = 0;
+    for (int i = 0; i < c->num; i++) largest = fmax(largest, fabs(expected[k][i] * c->value[i]));
+    assert_true(largest > 1e-3);
+    for (int i = 0; i < c->num; i++) {
+      const double error = fabs(derivative[i] - expected[k][i]) * c->value[i];
+      if (!(error <= 1e-6 * fmax(fabs(expected[k][i] * c->value[i]), 1e-2 * largest)))
+        print_error("%s, quantity %d by %s: %.12g, differences %.12g\n", c->what, k, c->name[i],
+                    derivative[i], expected[k][i]);
+      assert_true(error <= 1e-6 * fmax(fabs(expected[k][i] * c->value[i]), 1e-2 * largest));
+    }
+  }
+  free_quantities(&q);
+  law_end(&r);
+}
+
+static void derivatives(void **state) {
+  (void)state;
+  for (int k = 0; k < NUM_CASES; k++) check_derivatives(&cases[k]);
+}
+
+/* -------------------------------------------------------------- transposes */
+
+static double *numbers(const transport *t) {
+  double *a = NULL;
+  assert_ok(pcsim_alloc((size_t)(t->nt * t->m), sizeof *a, &a));
+  return a;
+}
+
+static void fill(const transport *t, int first, double middle, double size, double *a) {
+  for (int64_t c = 0; c < t->n; c++)
+    for (int i = 0; i < t->m; i++)
+      a[c * t->m + i] = middle + size * noise(t->view->cell_original[c], first + i);
+}
+
+/* <a, b>, and the sum of the terms' magnitudes. */
+static double dot(const transport *t, const double *a, const double *b, double *magnitude) {
+  double sum[2] = {0, 0};
+  for (int64_t i = 0; i < t->n * t->m; i++) sum[0] += a[i] * b[i], sum[1] += fabs(a[i] * b[i]);
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  *magnitude = sum[1];
+  return sum[0];
+}
+
+/* <w, R' v> = <R'^T w, v> at a rough state, interfaces and upwinding included. */
+static void check_transpose(const adjoint_case *c, transport_choices choices) {
+  law_run r = begin(c, c->value);
+  transport *t = NULL;
+  transport_adjoint *adjoint = NULL;
+  double size[2];
+  assert_ok(transport_create(r.mesh, r.problem, &choices, &t));
+  assert_ok(transport_adjoint_create(t, NULL, 0, &adjoint));
+  double *v = numbers(t), *w = numbers(t), *y = numbers(t);
+  fill(t, 0, 1.5, 0.2, t->q), fill(t, 3, 0, 1, v), fill(t, 5, 0, 1, w);
+  assert_ok(transport_residual(t, 0, y));
+  assert_ok(transport_update_speed(t));
+  assert_ok(transport_tangent(t, v, y));
+  const double forward = dot(t, w, y, &size[0]);
+  assert_ok(transport_adjoint_product(adjoint, w, false, y));
+  const double back = dot(t, y, v, &size[1]);
+  if (!(fabs(forward - back) <= 1e-13 * fmin(size[0], size[1])))
+    print_error("%s, central %g: %.17g, transposed %.17g\n", c->what, choices.central, forward, back);
+  assert_true(fabs(forward) > 1e-3 * size[0] && fabs(forward - back) <= 1e-13 * fmin(size[0], size[1]));
+  pcsim_free(&v), pcsim_free(&w), pcsim_free(&y);
+  transport_adjoint_destroy(&adjoint);
+  transport_destroy(&t);
+  law_end(&r);
+}
+
+static void transposes(void **state) {
+  (void)state;
+  for (int k = 0; k < NUM_CASES; k++)
+    for (int central = 0; central <= 2; central++)
+      check_transpose(&cases[k], (transport_choices){central / 2.0, central % 2 ? 0 : 1});
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+static void refusals(void **state) {
+  (void)state;
+  const adjoint_case *c = &cases[0];
+  law_run r = begin(c, c->value);
+  quantities q = make_quantities(c, c->value);
+  double derivative[PARAMETERS_MAX];
+  pcsim_transport_sensitivity s = {.derivative = derivative};
+  assert_ok(pcsim_transport_solver_create(r.mesh, r.problem, &r.options, &r.solver));
+  q.of[0].where = "nowhere", q.of[2].point[0] = 7, q.of[3].where = "no side";
+  const char *const said[QUANTITIES] = {"no region \"nowhere\"", NULL, "outside the mesh",
+                                        "no boundary \"no side\""};
+  for (int k = 0; k < QUANTITIES; k++) {
+    if (!said[k]) continue;
+    assert_int_equal(pcsim_transport_solver_adjoint(r.solver, &q.of[k], c->name, c->num, 1e-8, &s),
+                     PCSIM_ERR_ARG);
+    assert_non_null(strstr(pcsim_error_message(), said[k]));
+    pcsim_error_clear();
+  }
+  q.of[3] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_FLUX, .where = c->look, .unknown = 2};
+  assert_int_equal(pcsim_transport_solver_adjoint(r.solver, &q.of[3], c->name, c->num, 1e-8, &s),
+                   PCSIM_ERR_ARG);
+  pcsim_error_clear();
+  free_quantities(&q);
+  law_end(&r);
+}
+
+static int run(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(transposes), cmocka_unit_test(derivatives),
+                                     cmocka_unit_test(refusals)};
+  return cmocka_run_group_tests(tests, solver_start, solver_end);
+}
+
+int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
