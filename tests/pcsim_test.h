@@ -16,29 +16,28 @@
 #include <pcsim/base.h>
 
 /** |a - b| <= tolerance; NaN fails (cmocka's own float comparison goes through `float`). */
-#define assert_close(a, b, tolerance)                                                              \
-  do {                                                                                             \
-    double a_ = (a), b_ = (b), t_ = (tolerance);                                                   \
-    if (!(fabs(a_ - b_) <= t_)) {                                                                  \
-      print_error("%s = %.17g, expected %.17g (difference %g > %g)\n", #a, a_, b_, fabs(a_ - b_), t_); \
-      fail();                                                                                      \
-    }                                                                                              \
+#define assert_close(a, b, tolerance)                                                                        \
+  do {                                                                                                       \
+    double a_ = (a), b_ = (b), t_ = (tolerance);                                                             \
+    if (!(fabs(a_ - b_) <= t_)) {                                                                            \
+      print_error("%s = %.17g, expected %.17g (difference %g > %g)\n", #a, a_, b_, fabs(a_ - b_), t_);       \
+      fail();                                                                                                \
+    }                                                                                                        \
   } while (0)
 /** The call succeeds; prints its message if not. */
-#define assert_ok(call)                                                                            \
-  do {                                                                                             \
-    pcsim_status s_ = (call);                                                                      \
-    if (s_ != PCSIM_OK) {                                                                          \
-      print_error("%s: %s: %s\n", #call, pcsim_status_text(s_), pcsim_error_message());            \
-      fail();                                                                                      \
-    }                                                                                              \
+#define assert_ok(call)                                                                                      \
+  do {                                                                                                       \
+    pcsim_status s_ = (call);                                                                                \
+    if (s_ != PCSIM_OK) {                                                                                    \
+      print_error("%s: %s: %s\n", #call, pcsim_status_text(s_), pcsim_error_message());                      \
+      fail();                                                                                                \
+    }                                                                                                        \
   } while (0)
 /** The call fails with this status. */
 #define assert_status(call, expected) assert_int_equal((call), (expected))
 
 /** Run a group under MPI: every rank runs it, the result is the worst of all. */
-static inline int pcsim_test_main(int (*run)(void), int *argc, char ***argv)
-{
+static inline int pcsim_test_main(int (*run)(void), int *argc, char ***argv) {
   MPI_Init(argc, argv);
   int failed = run(), any = 0;
   MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -479,8 +479,8 @@ static void test_regions(void **state) {
   (void)state;
   static const char *const names[] = {"rest", "core", "slab"};
   const char *const meshes[] = {
-      "{shape: box, low: [0, 0], high: [2, 1], n: [20, 10], cells: mixed, regions: {core: \"(x-1)^2 + "
-      "(y-0.5)^2 < r^2\", slab: \"x < 1\"}}\nparameters: {d: 0.6, r: d/2}",
+      ("{shape: box, low: [0, 0], high: [2, 1], n: [20, 10], cells: mixed, regions: {core: \"(x-1)^2 + "
+       "(y-0.5)^2 < r^2\", slab: \"x < 1\"}}\nparameters: {d: 0.6, r: d/2}"),
       "{file: test_mesh_mesher.msh}", /* what the first one wrote */
       "{file: test_mesh_mesher.msh, regions: {slab: \"not (x > 1.5)\"}}",
   };
