@@ -14,12 +14,12 @@ int problem_inputs(const char *problem);
 /** Rows and columns of a parameter. */
 void parameter_shape(int parameter, int inputs, int width, int *rows, int *columns);
 
-/** Loss "loss" of a problem and its gradient "b_w0", "b_b0", ... Inputs: "x" and "f" at points, "b_loss" (1),
- *  of nested routes the directions "along_0_1", "along_1_4", ... (the axis, the level) and the seeds
- * "seed_1",
- *  ... (1). Routes: "collapsed" (poisson, biharmonic), "partials" (all), "nested" (forward, one derivative at
- * a time), "laplacians" (biharmonic: one collapsed Laplacian of the other), "reverse" (sixth: reverse mode
- * six times). Errors: ERR_ARG for another pair. Caller destroys. */
+/** Loss "loss" of a problem and its gradient "b_w0", "b_b0", ... Caller destroys.
+ *  - Inputs: "x" and "f" at points, "b_loss" (1); of nested routes the directions "along_0_1" (axis 0, level
+ *    1), "along_1_4", ... and the seeds "seed_1", ... (1).
+ *  - Routes: "collapsed" (poisson, biharmonic), "partials" (all), "nested" (all: forward, one derivative at a
+ *    time), "laplacians" (biharmonic: one collapsed Laplacian of the other), "reverse" (sixth: six times).
+ *  Errors: ERR_ARG for another pair. */
 pcsim_status problem_gradient(const char *problem, const char *route, int width,
                               pcsim_program **out) PCSIM_NODISCARD;
 

@@ -14,8 +14,8 @@ typedef void hand_residual(int64_t n, const double *const in[RESIDUAL_INPUTS],
                            double *const seed[RESIDUAL_INPUTS]);
 extern hand_residual hand_residual_portable, hand_residual_avx2;
 
-/** What the typed residual costs more, over the whole gradient of a 4 x 64 network. Names that hold `only`.
- * Exits on failure. */
+/** What the typed residual costs more, over the whole gradient of a 4 x 64 network, on one thread and on
+ * two, if `only` begins with "residual" or is a part of "residual w64". Exits on failure. */
 void measure_residual(const char *only, double budget, int tile);
 
 #endif

@@ -3,12 +3,13 @@
  * by hand.
  *
  *  Unknowns q = (u, v, p) of each cell, r = (momentum x, momentum y, mass):
- *    gradient   least squares over the cells that share a node
- *    limiter    Venkatakrishnan, Journal of Computational Physics 118 (1995), 120-130, with the extrema of
- * the same cells, at the middles of the faces, cut at 1 flux       m = area . mean velocity - tau g ((p_N -
- * p_P) - mean grad p . d), tau frozen (Rhie-Chow); momentum m u + p area - nu g (u_N - u_P), u from upwind; g
- * = area^2 / (area . d) walls      pressure from the cell, friction to a wall at rest scatter    r of a cell
- * is the sum of its fluxes */
+ *  - gradient: least squares over the cells that share a node
+ *  - limiter: Venkatakrishnan, Journal of Computational Physics 118 (1995), 120-130, with the extrema of the
+ *    same cells, at the middles of the faces, cut at 1
+ *  - flux: m = area . mean velocity - tau g ((p_N - p_P) - mean grad p . d), tau frozen (Rhie-Chow); momentum
+ *    m u + p area - nu g (u_N - u_P), u from upwind; g = area^2 / (area . d)
+ *  - walls: pressure from the cell, friction to a wall at rest
+ *  - scatter: r of a cell is the sum of its fluxes */
 #ifndef PCSIM_BENCH_AUTODIFF_SEQUENCE_H
 #define PCSIM_BENCH_AUTODIFF_SEQUENCE_H
 
@@ -41,7 +42,8 @@ typedef void hand_faces(const hand_loops *h, int64_t begin, int64_t end, const i
 extern hand_cells hand_cells_portable, hand_cells_avx2;
 extern hand_faces hand_faces_portable, hand_faces_avx2;
 
-/** Both, side by side, on about 100,000 and 1,000,000 cells. Names that hold `only`. Exits on failure. */
+/** Both, side by side, on about 100,000 and 1,000,000 cells, if "sequence" and `only` begin alike or `only`
+ * is a part of it. Exits on failure. */
 void measure_sequence(const char *only, double budget, int tile);
 
 #endif
