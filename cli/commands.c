@@ -47,7 +47,7 @@ pcsim_status cmd_help(cli *c, int argc, char **argv) {
                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   if (c->rank != 0) return PCSIM_OK;
-  printf("pcsim %s: from a case file to a flow and to how well it agrees with what is known\n\n",
+  printf("pcsim %s: from a case file to a solution and to how well it agrees with what is known\n\n",
          PCSIM_VERSION);
   for (size_t i = 0; i < n; i++)
     printf("  pcsim %s %s\n      %s\n", commands[i].name, commands[i].usage, commands[i].help);

@@ -310,7 +310,8 @@ static pcsim_status go(march *m, pcsim_fields *fields) {
   const bool good = m->through_time || result->outcome != PCSIM_OUTCOME_DIVERGED;
   if (good && result->steps > m->written) PCSIM_TRY(write_checkpoint(m, result->seconds));
   if (m->through_time && result->outcome == PCSIM_OUTCOME_DIVERGED) name_checkpoint(m);
-  fill_outcome(m, cli_outcome_name(result->outcome));
+  const bool at_end = m->through_time && result->outcome == PCSIM_OUTCOME_CONVERGED;
+  fill_outcome(m, at_end ? "completed" : cli_outcome_name(result->outcome));
   return PCSIM_OK;
 }
 

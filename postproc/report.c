@@ -252,7 +252,8 @@ static void put_numerics(text_buffer *t, const pcsim_report *r) {
   card_open(t, "Cells"), put_count(t, r->cells), card_close(t);
   card_open(t, "Steps"), put_count(t, r->iterations), card_close(t);
   card_open(t, "Linear iterations"), put_count(t, r->linear_iterations), card_close(t);
-  card_open(t, "Residual"), put_number(t, r->residual, 3), card_close(t);
+  card_open(t, report_through_time(r) ? "Error of the last step" : "Residual"), put_number(t, r->residual, 3),
+      card_close(t);
   card_open(t, "Solve time"), put_seconds(t, r->solve_seconds), card_close(t);
   card_open(t, "Wall time"), put_seconds(t, r->wall_seconds), card_close(t);
   card_open(t, "CPU time"), put_seconds(t, r->cpu_seconds), card_close(t);

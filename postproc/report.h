@@ -7,7 +7,10 @@
 
 #include <pcsim/postproc.h>
 
-/** Residuals and quantities against the step. `*id` counts the charts of the page. */
+/** The history has times: the run went through time. */
+bool report_through_time(const pcsim_report *report);
+/** Residuals and quantities against the step or the time; nothing where there is no chart. `*id` counts the
+ * charts of the page. */
 void report_convergence(text_buffer *text, const pcsim_report *report, int *id);
 /** Curves, with the points of their references. */
 void report_curves(text_buffer *text, const pcsim_report *report, int *id);

@@ -44,6 +44,14 @@ static int abscissa(const char *const *names, int columns) {
   return 0;
 }
 
+bool report_through_time(const pcsim_report *r) {
+  const double *rows;
+  int columns;
+  if (!r->history) return false;
+  pcsim_history_rows(r->history, &rows, &columns);
+  return abscissa(pcsim_history_names(r->history), columns) > 0;
+}
+
 static void residual_chart(text_buffer *t, const double *rows, int64_t n, int columns,
                            const char *const *names, int *id) {
   chart_series series[MAX_SERIES];
@@ -113,8 +121,10 @@ void report_convergence(text_buffer *t, const pcsim_report *r, int *id) {
   int64_t n = pcsim_history_rows(r->history, &rows, &columns);
   const char *const *names = pcsim_history_names(r->history);
   if (n == 0) return;
+  const size_t begin = t->size;
+  const int first = *id;
   text_add(t, "<section><h2>%s</h2>\n<div class=\"charts\">\n",
-           abscissa(names, columns) ? "Over time" : "Convergence");
+           report_through_time(r) ? "Over time" : "Convergence");
   residual_chart(t, rows, n, columns, names, id);
   /* Those with a reference first, then the other quantities while they are not too many to look at. */
   enum { MOST = 12 };
@@ -127,7 +137,8 @@ void report_convergence(text_buffer *t, const pcsim_report *r, int *id) {
       quantity_chart(t, r, rows, n, columns, k, names[k], id);
       drawn++;
     }
-  text_add(t, "</div></section>\n");
+  if (*id == first) t->size = begin; /* no chart: no heading either */
+  else text_add(t, "</div></section>\n");
 }
 
 /* --------------------------------------------------------------------- curves */

@@ -205,7 +205,7 @@ typedef struct {
   double wall_seconds, cpu_seconds, solve_seconds;
   int ranks;
   int64_t cells, iterations, linear_iterations;
-  double residual;
+  double residual;    /**< of a run through time: error of the last step */
   size_t memory_peak; /**< resident, summed over ranks, bytes */
   const pcsim_quantity *quantities;
   int num_quantities;

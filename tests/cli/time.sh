@@ -18,9 +18,11 @@ for t in 0 0.25 0.3 0.7 0.9 1; do
 done
 close "$(number "$dir/summary.json" flow)" -0.3333333 1e-6 "flow at the end"
 close "$(number "$dir/summary.json" flow.max)" -0.3333333 1e-6 "weakest flow after 0.2"
+grep -q '"status": "completed"' "$dir/summary.json" || fault "status in summary.json"
 grep -q '"flow.frequency"' "$dir/summary.json" || fault "no frequency in summary.json"
 run "$pcsim" report "$dir"
 expect_rc 0 "report"
+grep -q "Error of the last step" "$dir/report.html" || fault "report: the error of a step is called a residual"
 
 # Killed at random moments, resumed: the same bits.
 RANDOM=4712
