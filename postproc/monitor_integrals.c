@@ -184,42 +184,18 @@ static const pcsim_key integral_keys[] = {
 };
 
 /* Values at cell centres and centres of faces: second order. */
-const monitor_kind monitor_integral = {{"integral",
-                                        "integral of an expression over domain, regions or boundaries",
-                                        integral_keys, NUM(integral_keys), "NAME"},
-                                       read_integral,
-                                       NULL,
-                                       evaluate_integral,
-                                       clear_integral,
-                                       OF_ANY};
-const monitor_kind monitor_mean = {
-    {"mean", "the same over the volume or area", integral_keys, NUM(integral_keys), "NAME"},
-    read_integral,
-    NULL,
-    evaluate_integral,
-    clear_integral,
-    OF_ANY};
-const monitor_kind monitor_min = {{"min", "smallest value of an expression in cells or on boundary faces",
-                                   integral_keys, NUM(integral_keys), "NAME"},
-                                  read_integral,
-                                  NULL,
-                                  evaluate_integral,
-                                  clear_integral,
-                                  OF_ANY};
-const monitor_kind monitor_max = {{"max", "largest value of an expression in cells or on boundary faces",
-                                   integral_keys, NUM(integral_keys), "NAME"},
-                                  read_integral,
-                                  NULL,
-                                  evaluate_integral,
-                                  clear_integral,
-                                  OF_ANY};
-const monitor_kind monitor_norm = {{"norm", "L2 norm of an expression: root of the integral of its square",
-                                    integral_keys, NUM(integral_keys), "NAME"},
-                                   read_integral,
-                                   NULL,
-                                   evaluate_integral,
-                                   clear_integral,
-                                   OF_ANY};
+#define OF_INTEGRALS(name, help)                                                                             \
+  const monitor_kind monitor_##name = {{#name, help, integral_keys, NUM(integral_keys), "NAME"},             \
+                                       read_integral,                                                        \
+                                       NULL,                                                                 \
+                                       evaluate_integral,                                                    \
+                                       clear_integral,                                                       \
+                                       OF_ANY}
+OF_INTEGRALS(integral, "integral of an expression over domain, regions or boundaries");
+OF_INTEGRALS(mean, "the same over the volume or area");
+OF_INTEGRALS(min, "smallest value of an expression in cells or on boundary faces");
+OF_INTEGRALS(max, "largest value of an expression in cells or on boundary faces");
+OF_INTEGRALS(norm, "L2 norm of an expression: root of the integral of its square");
 
 /* ------------------------------------------------------------------------- flux */
 

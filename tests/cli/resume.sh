@@ -38,8 +38,14 @@ for i in $(seq "$times"); do
   for q in drop wall.force.x wall.force.y; do
     close "$(number "$work/run/summary.json" $q)" "$(number "$work/whole/summary.json" $q)" 1e-9 "resume $i, $q"
   done
-  cmp -s <(cut -d, -f1 "$work/run/history.csv") <(cut -d, -f1 "$work/whole/history.csv") ||
-    fault "resume $i: steps of history.csv differ"
+  # Every step once. The last may come one earlier or later: a resumed run has a newer preconditioner, whose solves
+  # end elsewhere within their tolerance.
+  steps=$(tail -n +2 "$work/run/history.csv" | cut -d, -f1)
+  whole=$(tail -n 1 "$work/whole/history.csv" | cut -d, -f1)
+  last=${steps##*$'\n'}
+  [ "$steps" = "$(seq "${steps%%$'\n'*}" "$last")" ] || fault "resume $i: steps of history.csv are not each there once"
+  [ "${steps%%$'\n'*}" = "$(sed -n 2p "$work/whole/history.csv" | cut -d, -f1)" ] && [ $((last - whole)) -ge -1 ] &&
+    [ $((last - whole)) -le 1 ] || fault "resume $i: ends with step $last, the undisturbed run with $whole"
 done
 
 # SIGTERM: the step is finished, a checkpoint is written, the folder waits for --resume.
