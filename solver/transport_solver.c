@@ -3,6 +3,7 @@
 #include "march.h"
 #include "timestep.h"
 #include "transport_adjoint.h"
+#include "transport_estimate.h"
 #include "transport_linear.h"
 
 #include <math.h>
@@ -256,4 +257,13 @@ done:
   transport_adjoint_destroy(&adjoint);
   transport_functional_destroy(s->t, &functional);
   return status;
+}
+
+pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *s,
+                                             const pcsim_transport_quantity *quantity, const double *adjoint,
+                                             const pcsim_mesh *fine, const pcsim_transport_problem *problem,
+                                             pcsim_transport_estimate *estimate) {
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG,
+              "errors are estimated of steady solutions; this one goes through time");
+  return transport_estimate(s->t, fine, problem, quantity, adjoint, estimate);
 }

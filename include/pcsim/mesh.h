@@ -52,6 +52,14 @@ typedef struct {
                   nothing */
 } pcsim_raw_mesh;
 
+/** Every cell cut into cells of half its size (4 in 2D, 8 in 3D, 10 of a pyramid), facets along with them;
+ *  new nodes lie in the middle of edges, faces and cells, so that the domain stays the same polyhedron. The
+ *  parts of a cell follow each other in the order of the cells. Caller destroys. Errors: ERR_MEMORY, ERR_MESH
+ *  (too many cells). */
+pcsim_status pcsim_raw_mesh_refine(const pcsim_raw_mesh *raw, pcsim_raw_mesh **fine) PCSIM_NODISCARD;
+/** Number of parts of a cell or facet there. */
+int pcsim_cell_num_parts(pcsim_cell_type type);
+
 /** The hand-over file between pcsim-mesh and pcsim: binary, checksummed, written whole or not at all. */
 pcsim_status pcsim_raw_mesh_write(const pcsim_raw_mesh *raw, const char *path) PCSIM_NODISCARD;
 /** Refuses truncated, foreign or damaged files (ERR_MESH, ERR_IO). Caller destroys. */
