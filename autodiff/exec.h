@@ -78,7 +78,8 @@ typedef struct {
 } point_sum;
 
 typedef struct {
-  pcsim_program *program;
+  pcsim_program *program; /**< with values in records where that is of use */
+  int *origin; /**< [nodes] value of the program that was given, -1: a record; NULL: all as they were */
   int tile, lanes, panel; /**< points a tile; points in a vector; rows of a packed panel */
   int *root, *root_row;   /**< slices and frozen values on a space are rows of another value */
   int *level;             /**< stage level of a value on a space; level at which one on no space is there */
@@ -106,6 +107,8 @@ typedef struct {
 pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kernels *kernels,
                          plan *p) PCSIM_NODISCARD;
 void plan_destroy(plan *p);
+/** The value and its row in the program that was given. */
+void plan_origin(const plan *p, pcsim_value *v, int *row);
 /** A sum over points of a value that is the same at all of them: no pass over points is needed. */
 bool plan_is_count(const pcsim_program *program, pcsim_value v);
 
@@ -193,8 +196,8 @@ void exec_table(const pcsim_executor *x, pcsim_value table, int64_t n, const dou
 pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) PCSIM_NODISCARD;
 /** Number of an output; -1 with a message if there is none of this name. */
 int exec_find_output(const pcsim_executor *x, const char *name);
-/** "value 12 (mul)" */
-void exec_describe(const pcsim_program *program, pcsim_value v, char *text, size_t size);
+/** "value 12 (mul)", as it is called in the program that was given; `row` becomes the row there. */
+void exec_describe(const plan *p, pcsim_value v, int *row, char *text, size_t size);
 /** "inf", "-inf" or "nan" (whose sign means nothing) */
 const char *exec_bad_name(double value);
 /** Source of a map or load: [points][rows] of the root of v, which is an input or stored. */

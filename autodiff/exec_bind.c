@@ -209,8 +209,10 @@ pcsim_status pcsim_executor_bind_output(pcsim_executor *executor, const char *na
 
 /* ---------------------------------------------------------------------- run */
 
-void exec_describe(const pcsim_program *program, pcsim_value v, char *text, size_t size) {
+void exec_describe(const plan *p, pcsim_value v, int *row, char *text, size_t size) {
+  const pcsim_program *program = p->program;
   const node *n = &program->nodes[v];
+  plan_origin(p, &v, row);
   if (n->kind == NODE_INPUT || n->kind == NODE_PARAMETER)
     snprintf(text, size, "%s '%s'", node_kind_name(n->kind), program->names[n->index]);
   else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file exec_code.c  Runs of elementwise instructions as straight-line programs of single rows. */
-#include "exec_code.h"
+/** @file exec_code.c  Machine code of a plan: which instructions one function makes, memory that runs, calls.
+ */
+#include "exec_code_trace.h"
 
 #include <string.h>
 
@@ -8,385 +9,82 @@
 #include <sys/mman.h>
 #endif
 
-/* Rows that a body computes side by side; steps that a body may have. A body of more rows computes one and is
- * called for each of them. */
-enum { BODY_ROWS = 8, BODY_STEPS = 4000 };
-/* Constants of every code. */
-enum { SLOT_SIGN, SLOT_ONE, SLOT_ZERO, NUM_FIXED_SLOTS };
-
-/** A unit on its way. */
-typedef struct {
-  const plan *p;
-  exec_code *code;
-  code_trace trace;
-  int *mask;          /**< [values] the mask that a value of ones and zeros comes from, -1 */
-  bool *used;         /**< [values] */
-  int *row, *fixed;   /**< [rows of the tile] value that stands there, -1: not seen yet */
-  bool *written;      /**< [rows of the tile] by this unit */
-  bool *live;         /**< [rows of the tile] read after the unit */
-  int *strip;         /**< [strips][BODY_ROWS] */
-  int *slot;          /**< [slots] value of a constant, -1 */
-  int first_constant; /**< of the stage */
-  bool wide;          /**< one row of many */
-  pcsim_status status;
-} tracer;
-
-/** Grow an array so that it holds one more; capacities are powers of two. */
-static void room(tracer *t, int count, size_t size, void *ptr) {
-  if (t->status != PCSIM_OK || (count & (count - 1))) return;
-  t->status = pcsim_realloc(count ? 2 * (size_t)count : 1, size, ptr);
-}
-
-/* ---------------------------------------------------------------------- values */
-
-static int new_value(tracer *t, code_home home) {
-  const int v = t->trace.num_values;
-  room(t, v, sizeof *t->trace.homes, &t->trace.homes);
-  room(t, v, sizeof *t->mask, &t->mask);
-  if (t->status != PCSIM_OK) return 0;
-  t->trace.homes[v] = home;
-  t->mask[v] = -1;
-  return t->trace.num_values++;
-}
-
-static int add_step(tracer *t, code_op op, int a, int b, int c) {
-  const int out = new_value(t, (code_home){CODE_NOWHERE, 0});
-  room(t, t->trace.num_steps, sizeof *t->trace.steps, &t->trace.steps);
-  if (t->status == PCSIM_OK) t->trace.steps[t->trace.num_steps++] = (code_step){op, out, {a, b, c}, 0};
-  return out;
-}
-
-static int slot_value(tracer *t, int slot) {
-  if (t->slot[slot] < 0) t->slot[slot] = new_value(t, (code_home){CODE_CONSTANT, slot});
-  return t->slot[slot];
-}
-
-/** Row `row` of a value on no space. */
-static int constant_value(tracer *t, pcsim_value of, int row) {
-  exec_code *c = t->code;
-  int i = t->first_constant;
-  while (i < c->num_constants && (c->constants[i].node != of || c->constants[i].row != row)) i++;
-  if (i == c->num_constants) {
-    room(t, i, sizeof *c->constants, &c->constants);
-    if (t->status != PCSIM_OK) return 0;
-    c->constants[c->num_constants++] = (code_constant){of, row};
-    t->status = pcsim_realloc((size_t)(NUM_FIXED_SLOTS + i + 1), sizeof *t->slot, &t->slot);
-    if (t->status != PCSIM_OK) return 0;
-    t->slot[NUM_FIXED_SLOTS + i] = -1;
-  }
-  return slot_value(t, NUM_FIXED_SLOTS + i);
-}
-
-static int row_value(tracer *t, int row) {
-  if (t->row[row] < 0) t->row[row] = new_value(t, (code_home){CODE_ROW, row});
-  return t->row[row];
-}
-
-static int fixed_value(tracer *t, int row) {
-  if (!t->wide) return row_value(t, row);
-  if (t->fixed[row] < 0) t->fixed[row] = new_value(t, (code_home){CODE_FIXED, row});
-  return t->fixed[row];
-}
-
-static void set_row(tracer *t, int row, int value) {
-  t->row[row] = value;
-  t->written[row] = true;
-}
-
-/* ------------------------------------------------------------------ operations */
-
-static bool is_simple(int op) {
-  switch (op) {
-  case PCSIM_OP_NEG:
-  case PCSIM_OP_ADD:
-  case PCSIM_OP_SUB:
-  case PCSIM_OP_MUL:
-  case PCSIM_OP_DIV:
-  case PCSIM_OP_SQRT:
-  case PCSIM_OP_FLOOR:
-  case PCSIM_OP_ABS:
-  case PCSIM_OP_MIN:
-  case PCSIM_OP_MAX:
-  case PCSIM_OP_LT:
-  case PCSIM_OP_LE:
-  case PCSIM_OP_EQ:
-  case PCSIM_OP_AND:
-  case PCSIM_OP_OR:
-  case PCSIM_OP_NOT:
-  case PCSIM_OP_WHERE:
-    return true;
-  default:
-    return op >= KERNEL_COPY;
-  }
-}
-
-static int mask_of(tracer *t, int a) {
-  return t->status == PCSIM_OK && t->mask[a] >= 0 ? t->mask[a]
-                                                  : add_step(t, CODE_NOT_EQ, a, slot_value(t, SLOT_ZERO), -1);
-}
-
-/** Ones where the mask is set. */
-static int ones(tracer *t, int mask) {
-  const int out = add_step(t, CODE_AND, mask, slot_value(t, SLOT_ONE), -1);
-  if (t->status == PCSIM_OK) t->mask[out] = mask;
-  return out;
-}
-
-/** As the kernels: a nan is the result, the first of two equal numbers. */
-static int extremum(tracer *t, code_op op, int a, int b) {
-  const int of_numbers = add_step(t, op, b, a, -1);
-  return add_step(t, CODE_BLEND, add_step(t, CODE_NAN, b, b, -1), b, of_numbers);
-}
-
-static int times(tracer *t, int a, int b) { return add_step(t, CODE_MUL, a, b, -1); }
-
-static int translate_kernel(tracer *t, int op, const int in[KERNEL_INPUTS]) {
-  const int a = in[0], b = in[1], c = in[2], d = in[3];
-  switch (op) {
-  case KERNEL_MUL3:
-    return times(t, times(t, a, b), c);
-  case KERNEL_FMA:
-    return add_step(t, CODE_FMA, a, b, c);
-  case KERNEL_FMS:
-    return add_step(t, CODE_FMS, a, b, c);
-  case KERNEL_FNMA:
-    return add_step(t, CODE_FNMA, a, b, c);
-  case KERNEL_FMA3:
-    return add_step(t, CODE_FMA, times(t, a, b), c, d);
-  case KERNEL_FMS3:
-    return add_step(t, CODE_FMS, times(t, a, b), c, d);
-  case KERNEL_FNMA3:
-    return add_step(t, CODE_FNMA, times(t, a, b), c, d);
-  case KERNEL_MULADD:
-    return add_step(t, CODE_FMA, a, b, times(t, c, d));
-  case KERNEL_MULSUB:
-    return add_step(t, CODE_FMS, a, b, times(t, c, d));
-  default: /* COPY, EXPAND_ROW */
-    return a;
-  }
-}
-
-static int translate(tracer *t, int op, const int in[KERNEL_INPUTS]) {
-  const int a = in[0], b = in[1];
-  switch (op) {
-  case PCSIM_OP_NEG:
-    return add_step(t, CODE_XOR, a, slot_value(t, SLOT_SIGN), -1);
-  case PCSIM_OP_ABS:
-    return add_step(t, CODE_AND_NOT, slot_value(t, SLOT_SIGN), a, -1);
-  case PCSIM_OP_ADD:
-    return add_step(t, CODE_ADD, a, b, -1);
-  case PCSIM_OP_SUB:
-    return add_step(t, CODE_SUB, a, b, -1);
-  case PCSIM_OP_MUL:
-    return times(t, a, b);
-  case PCSIM_OP_DIV:
-    return add_step(t, CODE_DIV, a, b, -1);
-  case PCSIM_OP_SQRT:
-    return add_step(t, CODE_SQRT, a, -1, -1);
-  case PCSIM_OP_FLOOR:
-    return add_step(t, CODE_FLOOR, a, -1, -1);
-  case PCSIM_OP_MIN:
-    return extremum(t, CODE_LESS_OF, a, b);
-  case PCSIM_OP_MAX:
-    return extremum(t, CODE_MORE_OF, a, b);
-  case PCSIM_OP_LT:
-    return ones(t, add_step(t, CODE_LT, a, b, -1));
-  case PCSIM_OP_LE:
-    return ones(t, add_step(t, CODE_LE, a, b, -1));
-  case PCSIM_OP_EQ:
-    return ones(t, add_step(t, CODE_EQ, a, b, -1));
-  case PCSIM_OP_AND:
-    return ones(t, add_step(t, CODE_AND, mask_of(t, a), mask_of(t, b), -1));
-  case PCSIM_OP_OR:
-    return ones(t, add_step(t, CODE_OR, mask_of(t, a), mask_of(t, b), -1));
-  case PCSIM_OP_NOT:
-    return ones(t, add_step(t, CODE_EQ, a, slot_value(t, SLOT_ZERO), -1));
-  case PCSIM_OP_WHERE:
-    return add_step(t, CODE_BLEND, mask_of(t, a), b, in[2]);
-  default:
-    return translate_kernel(t, op, in);
-  }
-}
-
-/* ---------------------------------------------------------------- instructions */
-
-static int operand_value(tracer *t, const micro *m, int i, int row) {
-  const operand *o = &m->in[i];
-  if (o->kind == AT_SPLAT) return constant_value(t, t->p->splats[o->index], 0);
-  if (o->index < 0) return -1;
-  if (o->kind == AT_STRIP) return t->strip[o->index * BODY_ROWS + row];
-  return m->op == MICRO_EXPAND_ROW ? fixed_value(t, o->index) : row_value(t, o->index + row);
-}
-
-static void trace_micro(tracer *t, const micro *m, int row) {
-  int value;
-  if (m->op == MICRO_EXPAND_COLUMN) {
-    value = constant_value(t, m->node, row);
-  } else {
-    int in[KERNEL_INPUTS];
-    for (int i = 0; i < KERNEL_INPUTS; i++) in[i] = operand_value(t, m, i, row);
-    value = translate(t, m->op, in);
-  }
-  if (t->status != PCSIM_OK) return;
-  if (m->out.kind == AT_STRIP) t->strip[m->out.index * BODY_ROWS + row] = value;
-  else set_row(t, m->out.index + row, value);
-}
-
-static void trace_instruction(tracer *t, const instruction *step) {
-  const int *list = t->p->list + step->first;
-  const int rows = t->wide ? 1 : step->rows;
-  int to = step->out;
-  switch (step->kind) {
-  case DO_ELEMENTWISE:
-    for (int row = 0; row < rows; row++)
-      for (int i = step->first; i < step->first + step->count; i++) trace_micro(t, &t->p->micros[i], row);
-    break;
-  case DO_FILL:
-    for (int row = 0; row < rows; row++) set_row(t, to + row, constant_value(t, step->a, row));
-    break;
-  default: /* COPY */
-    for (int i = 0; i < step->count; i++)
-      for (int row = 0; row < list[2 * i + 1]; row++) set_row(t, to++, row_value(t, list[2 * i] + row));
-  }
-}
-
-/* -------------------------------------------------------------------- liveness */
-
-static void mark(bool *live, int first, int rows, bool as) {
-  for (int r = first; r < first + rows; r++) live[r] = as;
-}
-
-/** Rows of the tile that an elementwise instruction reads, or writes. */
-static void mark_micros(const plan *p, const instruction *step, bool *live, bool reads) {
-  for (int i = step->first; i < step->first + step->count; i++) {
-    const micro *m = &p->micros[i];
-    if (!reads && m->out.kind == AT_TILE) mark(live, m->out.index, step->rows, false);
-    for (int j = 0; reads && j < KERNEL_INPUTS; j++)
-      if (m->in[j].kind == AT_TILE && m->in[j].index >= 0)
-        mark(live, m->in[j].index, m->op == MICRO_EXPAND_ROW ? 1 : step->rows, true);
-  }
-}
-
-static void mark_writes(const plan *p, const instruction *step, bool *live) {
-  const int *list = p->list + step->first;
-  switch (step->kind) {
-  case DO_ELEMENTWISE:
-    mark_micros(p, step, live, false);
-    break;
-  case DO_GEMM:
-    for (int i = 0; i < step->count; i++) mark(live, list[4 * i + 1], step->rows, false);
-    break;
-  case DO_MAP:
-    for (int i = 0; i < step->count; i++)
-      mark(live, list[2 * i + 1], p->program->nodes[list[2 * i]].rows, false);
-    break;
-  case DO_OUTER:
-  case DO_SUM:
-  case DO_STORE:
-    break;
-  default:
-    mark(live, step->out, step->rows, false);
-  }
-}
-
-static void mark_reads(const plan *p, const instruction *step, bool *live) {
-  const int *list = p->list + step->first;
-  if (step->kind == DO_ELEMENTWISE) mark_micros(p, step, live, true);
-  if (step->kind == DO_STORE) mark(live, step->a, step->rows, true);
-  if (step->kind == DO_ROW_SUM) mark(live, step->a, step->depth, true);
-  for (int i = 0; i < step->count; i++) {
-    if (step->kind == DO_GEMM) mark(live, list[4 * i], step->depth, true);
-    if (step->kind == DO_SUM) mark(live, list[i], step->rows, true);
-    if (step->kind == DO_COPY || step->kind == DO_USER) mark(live, list[2 * i], list[2 * i + 1], true);
-    if (step->kind != DO_OUTER) continue;
-    mark(live, list[2 * i], step->rows, true);
-    mark(live, list[2 * i + 1], step->columns, true);
-  }
-}
-
-/** Rows of the tile that are read after instruction `end` - 1 of a stage. */
-static void find_live(tracer *t, const stage *s, int end) {
-  memset(t->live, 0, (size_t)s->tile_rows * sizeof *t->live);
-  for (int i = s->first + s->count - 1; i >= end; i--) {
-    mark_writes(t->p, &t->p->instructions[i], t->live);
-    mark_reads(t->p, &t->p->instructions[i], t->live);
-  }
-}
-
 /* ------------------------------------------------------------------------ units */
 
-/** Steps that something wants, each followed by the rows it is written to. */
-static void finish_trace(tracer *t, int rows) {
-  code_trace *trace = &t->trace;
-  code_step *steps = NULL;
-  int n = 0;
-  for (int r = 0; r < rows; r++)
-    if (t->written[r] && (t->live[r] || t->wide)) t->used[t->row[r]] = true;
-  for (int i = trace->num_steps - 1; i >= 0; i--)
-    for (int j = 0; j < CODE_INPUTS && t->used[trace->steps[i].out]; j++)
-      if (trace->steps[i].in[j] >= 0) t->used[trace->steps[i].in[j]] = true;
-  t->status = pcsim_alloc((size_t)(trace->num_steps + rows), sizeof *steps, &steps);
-  if (t->status != PCSIM_OK) return;
-  /* Rows written with the result of step i; at the end those with what was not made here. */
-  for (int i = 0; i <= trace->num_steps; i++) {
-    const code_step *s = i < trace->num_steps ? &trace->steps[i] : NULL;
-    if (s && !t->used[s->out]) continue;
-    if (s) steps[n++] = *s;
-    for (int r = 0; r < rows; r++)
-      if (t->written[r] && (t->live[r] || t->wide) &&
-          (s ? t->row[r] == s->out : trace->homes[t->row[r]].base != CODE_NOWHERE))
-        steps[n++] = (code_step){CODE_STORE, -1, {t->row[r], -1, -1}, r};
-  }
-  pcsim_free(&trace->steps);
-  trace->steps = steps;
-  trace->num_steps = n;
+/** Steps that an elementwise instruction, a copy or a fill adds to a body; -1: it is none that bodies take.
+ */
+static int count_steps(const plan *p, const instruction *step) {
+  if (step->kind == DO_COPY || step->kind == DO_FILL) return step->rows;
+  if (step->kind != DO_ELEMENTWISE) return -1;
+  for (int j = step->first; j < step->first + step->count; j++)
+    if (!trace_is_simple(p->micros[j].op)) return -1;
+  return step->rows * step->count;
 }
 
-/** Instructions that one body takes, from `first` on: 0 if that is no start of one. */
-static int unit_length(const plan *p, int first, int end, bool *wide) {
-  int steps = 0, elementwise = 0, n = 0;
+/** May one row of an instruction of many be a body? */
+static bool is_wide(const plan *p, const instruction *step) {
+  if (step->kind != DO_ELEMENTWISE || step->count > BODY_STEPS) return false;
+  for (int j = step->first; j < step->first + step->count; j++)
+    if (p->micros[j].op == MICRO_EXPAND_COLUMN) return false;
+  return true;
+}
+
+/** Instructions that one body takes, from `first` on: 0 if that is no start of one. In double loads and
+ * gathers may stand before others, stores behind: what is put is put last. */
+static int unit_length(const plan *p, int first, int end, bool single, bool *wide) {
+  int steps = 0, streams = 0, length = 0, elementwise = 0;
+  bool put = false;
   *wide = false;
   for (int i = first; i < end; i++) {
     const instruction *step = &p->instructions[i];
-    if (step->kind != DO_ELEMENTWISE && step->kind != DO_COPY && step->kind != DO_FILL) break;
-    bool simple = true, columns = false;
-    for (int j = step->first; j < step->first + step->count && step->kind == DO_ELEMENTWISE; j++) {
-      simple = simple && is_simple(p->micros[j].op);
-      columns = columns || p->micros[j].op == MICRO_EXPAND_COLUMN;
+    if (!single && trace_takes_points(p, step)) {
+      put = put || step->kind == DO_STORE;
+      if (++streams > MAX_UNIT_STREAMS || (put && step->kind != DO_STORE) || steps > BODY_STEPS) break;
+      steps += 3 * step->rows;
+      if (put) length = i + 1 - first;
+      continue;
     }
-    const int more = step->rows * (step->kind == DO_ELEMENTWISE ? step->count : 1);
-    if (!simple) break;
+    const int more = put ? -1 : count_steps(p, step);
+    if (more < 0) break;
     if (step->rows > BODY_ROWS || steps + more > BODY_STEPS) {
-      *wide = n == 0 && step->kind == DO_ELEMENTWISE && !columns && step->count <= BODY_STEPS;
-      if (*wide) return 1;
-      break;
+      *wide = i == first && is_wide(p, step);
+      return *wide ? 1 : elementwise ? length : 0;
     }
     steps += more;
     elementwise += step->kind == DO_ELEMENTWISE;
-    n++;
+    length = i + 1 - first;
   }
-  return elementwise ? n : 0;
+  return elementwise ? length : 0;
+}
+
+/** Bytes of a tile of all streams and indices of a unit. */
+static size_t pad_bytes(const plan *p, const code_trace *t) {
+  size_t bytes = (size_t)t->num_indices * sizeof(int32_t);
+  for (int i = 0; i < t->num_streams; i++)
+    if (t->streams[i].kind != STREAM_GATHER) bytes += (size_t)t->streams[i].point_bytes;
+  return bytes * (size_t)p->tile;
 }
 
 static pcsim_status make_unit(tracer *t, const stage *s, code_unit *unit, bool single, code_bytes *out) {
   const plan *p = t->p;
-  const size_t rows = (size_t)s->tile_rows, real_size = single ? sizeof(float) : sizeof(double);
-  t->trace.num_values = t->trace.num_steps = 0;
-  pcsim_free(&t->trace.homes);
-  pcsim_free(&t->trace.steps);
-  pcsim_free(&t->mask);
-  pcsim_free(&t->used);
-  for (size_t r = 0; r < rows; r++) t->row[r] = t->fixed[r] = -1;
-  memset(t->written, 0, rows * sizeof *t->written);
-  for (int i = 0; i < NUM_FIXED_SLOTS + t->code->num_constants; i++) t->slot[i] = -1;
-  for (int i = unit->first; i < unit->first + unit->count; i++) trace_instruction(t, &p->instructions[i]);
+  const size_t real_size = single ? sizeof(float) : sizeof(double);
+  trace_begin(t, s->tile_rows);
+  trace_find_live(t, s, unit->first + unit->count);
+  for (int i = unit->first; i < unit->first + unit->count; i++) {
+    const bool put = p->instructions[i].kind == DO_STORE;
+    if (put && p->instructions[i - 1].kind != DO_STORE) trace_streams_end(t, s->tile_rows);
+    trace_instruction(t, i);
+  }
+  trace_streams_end(t, s->tile_rows);
   PCSIM_TRY(t->status);
-  PCSIM_TRY(pcsim_alloc((size_t)t->trace.num_values, sizeof *t->used, &t->used));
-  find_live(t, s, unit->first + unit->count);
-  finish_trace(t, s->tile_rows);
+  trace_finish(t, s->tile_rows);
   PCSIM_TRY(t->status);
   int spills = 0;
   unit->offset = out->size;
+  unit->num_streams = t->trace.num_streams;
+  unit->num_indices = t->trace.num_indices;
+  const size_t pad = pad_bytes(p, &t->trace);
+  if (pad > t->code->pad_bytes) t->code->pad_bytes = pad;
   PCSIM_TRY(code_emit(&t->trace, single, (int64_t)p->tile * (int64_t)real_size, out, &spills));
   if (spills > t->code->spills) t->code->spills = spills;
   return PCSIM_OK;
@@ -396,12 +94,16 @@ static pcsim_status make_stage(tracer *t, const stage *s, bool single, code_byte
   exec_code *c = t->code;
   t->first_constant = c->num_constants;
   for (int i = s->first; i < s->first + s->count;) {
-    const int n = unit_length(t->p, i, s->first + s->count, &t->wide);
+    const int n = unit_length(t->p, i, s->first + s->count, single, &t->wide);
     if (n) {
-      room(t, c->num_units, sizeof *c->units, &c->units);
+      trace_room(t, c->num_units, sizeof *c->units, &c->units);
       PCSIM_TRY(t->status);
       code_unit *unit = &c->units[c->num_units];
-      *unit = (code_unit){i, n, t->wide ? t->p->instructions[i].rows : 1, 0};
+      *unit = (code_unit){.stage = (int)(s - t->p->stages),
+                          .first = i,
+                          .count = n,
+                          .calls = t->wide ? t->p->instructions[i].rows : 1,
+                          .first_stream = c->num_streams};
       PCSIM_TRY(make_unit(t, s, unit, single, out));
       c->unit_of[i] = c->num_units++;
     }
@@ -418,6 +120,8 @@ static pcsim_status allocate(tracer *t, const plan *p, exec_code *code) {
   }
   PCSIM_TRY(pcsim_alloc(rows, sizeof *t->row, &t->row));
   PCSIM_TRY(pcsim_alloc(rows, sizeof *t->fixed, &t->fixed));
+  PCSIM_TRY(pcsim_alloc(rows, sizeof *t->stream, &t->stream));
+  PCSIM_TRY(pcsim_alloc(rows, sizeof *t->stream_row, &t->stream_row));
   PCSIM_TRY(pcsim_alloc(rows, sizeof *t->written, &t->written));
   PCSIM_TRY(pcsim_alloc(rows, sizeof *t->live, &t->live));
   PCSIM_TRY(pcsim_alloc(strips * BODY_ROWS, sizeof *t->strip, &t->strip));
@@ -474,6 +178,7 @@ void exec_code_destroy(exec_code *code) {
   if (code->memory) munmap(code->memory, code->memory_bytes);
 #endif
   pcsim_free(&code->units);
+  pcsim_free(&code->streams);
   pcsim_free(&code->unit_of);
   pcsim_free(&code->constants);
   pcsim_free(&code->first_constant);
@@ -495,16 +200,7 @@ pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, exec_c
       load_code(code, &out);
     }
   }
-  pcsim_free(&t.trace.homes);
-  pcsim_free(&t.trace.steps);
-  pcsim_free(&t.mask);
-  pcsim_free(&t.used);
-  pcsim_free(&t.row);
-  pcsim_free(&t.fixed);
-  pcsim_free(&t.written);
-  pcsim_free(&t.live);
-  pcsim_free(&t.strip);
-  pcsim_free(&t.slot);
+  trace_free(&t);
   pcsim_free(&out.bytes);
   if (status != PCSIM_OK || !code->memory) exec_code_destroy(code);
   if (status != PCSIM_OK) return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
@@ -521,13 +217,76 @@ void exec_code_prepare(exec_code *code, int number, const exec_kernels *kernels,
 bool exec_code_takes(const pcsim_program *program, pcsim_value v) {
   const node *n = &program->nodes[v];
   if (n->rows > BODY_ROWS) return false;
-  return n->kind == NODE_CONCAT || n->kind == NODE_BROADCAST || (n->kind == NODE_OP && is_simple(n->op));
+  return n->kind == NODE_CONCAT || n->kind == NODE_BROADCAST ||
+         (n->kind == NODE_OP && trace_is_simple(n->op));
 }
 
-void exec_code_run(const exec_code *code, int unit, char *tile, int64_t row_bytes, char *spill) {
+/* --------------------------------------------------------------------- running */
+
+/** Points past n repeat the last. */
+static const void *pad_points(const void *from, size_t bytes, int n, int tile, char **pad) {
+  char *to = *pad;
+  memcpy(to, from, (size_t)n * bytes);
+  for (int i = n; i < tile; i++) memcpy(to + (size_t)i * bytes, to + (size_t)(n - 1) * bytes, bytes);
+  *pad += (size_t)tile * bytes;
+  return to;
+}
+
+/** Addresses for the code of points first .. first + n - 1; `out`: where stores go. What is not there, for
+ * the whole tile, is put up in `pad`. */
+static void find_streams(const exec_code *code, const code_unit *u, const pcsim_executor *x, int64_t first,
+                         int n, char *pad, const void **at) {
+  const plan *p = &x->plan;
+  const int32_t *index[MAX_UNIT_STREAMS];
+  for (int i = 0; i < u->num_streams; i++) {
+    const unit_stream *s = &code->streams[u->first_stream + i];
+    const instruction *step = &p->instructions[s->instruction];
+    const size_t bytes = (size_t)s->stream.point_bytes;
+    if (s->stream.kind == STREAM_OUT) {
+      double *base = step->b >= 0 ? x->stores[step->b] : x->outputs[-1 - step->b];
+      at[i] = base + first * step->rows;
+      if (base && n == p->tile) continue;
+      at[i] = pad;
+      pad += (size_t)p->tile * bytes;
+    } else if (s->stream.kind == STREAM_IN) {
+      at[i] = exec_source(x, step->a) + first * step->rows;
+      if (n < p->tile) at[i] = pad_points(at[i], bytes, n, p->tile, &pad);
+    } else {
+      at[i] = exec_source(x, step->a) + step->a_row;
+      index[s->stream.index] = x->maps[p->program->nodes[step->node].index].index + first;
+    }
+  }
+  for (int i = 0; i < u->num_indices; i++) {
+    const void *here = index[i];
+    const bool ahead = first + p->tile + CODE_AHEAD <= x->points[p->stages[u->stage].space];
+    if (n < p->tile) here = pad_points(here, sizeof(int32_t), n, p->tile, &pad);
+    at[u->num_streams + 2 * i] = here;
+    at[u->num_streams + 2 * i + 1] = ahead ? index[i] + CODE_AHEAD : here;
+  }
+}
+
+/** What was put into pads. */
+static void put_pads(const exec_code *code, const code_unit *u, const pcsim_executor *x, int64_t first, int n,
+                     const void *const *at) {
+  for (int i = 0; i < u->num_streams && n < x->plan.tile; i++) {
+    const unit_stream *s = &code->streams[u->first_stream + i];
+    const instruction *step = &x->plan.instructions[s->instruction];
+    if (s->stream.kind != STREAM_OUT) continue;
+    double *base = step->b >= 0 ? x->stores[step->b] : x->outputs[-1 - step->b];
+    if (base) memcpy(base + first * step->rows, at[i], (size_t)n * (size_t)s->stream.point_bytes);
+  }
+}
+
+void exec_code_run(const exec_code *code, int unit, const pcsim_executor *x, char *tile, int64_t first, int n,
+                   char *spill, char *pad) {
   const code_unit *u = &code->units[unit];
+  const int64_t row_bytes = x->plan.tile * (int64_t)(x->single ? sizeof(float) : sizeof(double));
+  const void *streams[3 * MAX_UNIT_STREAMS], *begin[MAX_UNIT_STREAMS];
   code_function *run;
   const void *at = (const char *)code->memory + u->offset;
   memcpy(&run, &at, sizeof run);
-  for (int i = 0; i < u->calls; i++) run(tile + i * row_bytes, tile, code->slots, spill);
+  find_streams(code, u, x, first, n, pad, streams);
+  if (u->num_streams) memcpy(begin, streams, (size_t)u->num_streams * sizeof *begin);
+  for (int i = 0; i < u->calls; i++) run(tile + i * row_bytes, tile, code->slots, spill, streams);
+  put_pads(code, u, x, first, n, begin);
 }

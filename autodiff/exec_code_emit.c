@@ -2,75 +2,18 @@
 /** @file exec_code_emit.c  Machine code of straight-line programs: AVX2 with fused multiply-add.
  *
  *  Registers are given out in one pass; the value that is wanted last makes room (L. A. Belady, IBM Systems
- *  Journal 5 (1966), 78-101). Encoding: Intel 64 and IA-32 Architectures Software Developer's Manual, volume
- *  2, chapter 2.3 (VEX prefix). */
-#include "exec_code.h"
+ *  Journal 5 (1966), 78-101). */
+#include "exec_code_x86.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { NUM_REGISTERS = 16, NEVER = INT_MAX };
-/* Registers of addresses, as the calling convention passes them. */
-enum { RDX = 2, RCX = 1, RSI = 6, RDI = 7 };
-/* Fields of the VEX prefix: opcode map, implied prefix. */
-enum { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, PREFIX_NONE = 0, PREFIX_66 = 1 };
-
-typedef struct {
-  const code_trace *trace;
-  code_bytes *out;
-  bool single;
-  int64_t row_bytes;
-  int (*later)[CODE_INPUTS]; /**< [steps]: step that reads the input next */
-  int *wanted;               /**< [values]: step that reads the value next */
-  int *held;                 /**< [values]: register, -1 */
-  code_home *homes;          /**< [values] */
-  int *owner;                /**< [rows] value whose home it is, -1 */
-  int in_register[NUM_REGISTERS];
-  bool locked[NUM_REGISTERS];
-  int *free_spills, num_free, spills;
-} emitter;
-
-/* ------------------------------------------------------------------- encoding */
-
-static void put(code_bytes *out, unsigned byte) {
-  if (out->status == PCSIM_OK && out->size == out->room) {
-    out->status = pcsim_realloc(2 * out->room + 4096, 1, &out->bytes);
-    if (out->status == PCSIM_OK) out->room = 2 * out->room + 4096;
-  }
-  if (out->status == PCSIM_OK) out->bytes[out->size++] = (unsigned char)byte;
-}
-
-static void put_32(code_bytes *out, int64_t value) {
-  for (int i = 0; i < 4; i++) put(out, (unsigned)(value >> 8 * i) & 255);
-}
-
-/** A register, or memory at `displacement` from an address. */
-typedef struct {
-  int reg, address;
-  int64_t displacement;
-} operand_rm;
-
-static operand_rm of_register(int reg) { return (operand_rm){reg, -1, 0}; }
+enum { NEVER = INT_MAX };
 
 /** prefix opcode reg, second, rm; second -1: the instruction has none. */
 static void encode(emitter *e, int map, int prefix, bool wide, unsigned opcode, int reg, int second,
                    operand_rm rm) {
-  code_bytes *out = e->out;
-  const bool memory = rm.reg < 0;
-  put(out, 0xC4);
-  put(out, (reg < 8 ? 0x80u : 0) | 0x40u | (memory || rm.reg < 8 ? 0x20u : 0) | (unsigned)map);
-  put(out, (wide ? 0x80u : 0) | (unsigned)(15 - (second < 0 ? 0 : second)) << 3 | 4u | (unsigned)prefix);
-  put(out, opcode);
-  const unsigned middle = (unsigned)(reg & 7) << 3;
-  if (!memory) {
-    put(out, 0xC0u | middle | (unsigned)(rm.reg & 7));
-  } else if (rm.displacement >= -128 && rm.displacement < 128) {
-    put(out, 0x40u | middle | (unsigned)rm.address);
-    put(out, (unsigned)rm.displacement & 255);
-  } else {
-    put(out, 0x80u | middle | (unsigned)rm.address);
-    put_32(out, rm.displacement);
-  }
+  code_vector(e->out, map, prefix, wide, opcode, reg, second, rm);
 }
 
 static int packed(const emitter *e) { return e->single ? PREFIX_NONE : PREFIX_66; }
@@ -78,13 +21,13 @@ static int packed(const emitter *e) { return e->single ? PREFIX_NONE : PREFIX_66
 static operand_rm of_home(const emitter *e, code_home h) {
   switch (h.base) {
   case CODE_ROW:
-    return (operand_rm){-1, RDI, h.index * e->row_bytes};
+    return of_memory(RDI, h.index * e->row_bytes);
   case CODE_FIXED:
-    return (operand_rm){-1, RSI, h.index * e->row_bytes};
+    return of_memory(RSI, h.index * e->row_bytes);
   case CODE_CONSTANT:
-    return (operand_rm){-1, RDX, (int64_t)h.index * CODE_SLOT_BYTES};
+    return of_memory(RDX, (int64_t)h.index * CODE_SLOT_BYTES);
   default:
-    return (operand_rm){-1, RCX, (int64_t)h.index * CODE_VECTOR_BYTES};
+    return of_memory(RCX, (int64_t)h.index * CODE_VECTOR_BYTES);
   }
 }
 
@@ -176,7 +119,7 @@ static void emit_two(emitter *e, int at, unsigned opcode, bool commutes, int com
   const int first = fetch(e, s->in[a]);
   const operand_rm second = fetch_rm(e, s->in[b], is_last(e, at, b));
   encode(e, MAP_0F, packed(e), false, opcode, finish_inputs(e, at), first, second);
-  if (comparison >= 0) put(e->out, (unsigned)comparison);
+  if (comparison >= 0) code_put(e->out, (unsigned)comparison);
 }
 
 static void emit_one(emitter *e, int at) {
@@ -188,7 +131,7 @@ static void emit_one(emitter *e, int at) {
     return;
   }
   encode(e, MAP_0F3A, PREFIX_66, false, e->single ? 0x08 : 0x09, out, -1, in);
-  put(e->out, 1); /* down */
+  code_put(e->out, 1); /* down */
 }
 
 static void emit_blend(emitter *e, int at) {
@@ -196,7 +139,7 @@ static void emit_blend(emitter *e, int at) {
   const int mask = fetch(e, s->in[0]), no = fetch(e, s->in[2]);
   const operand_rm yes = fetch_rm(e, s->in[1], is_last(e, at, 1));
   encode(e, MAP_0F3A, PREFIX_66, false, e->single ? 0x4A : 0x4B, finish_inputs(e, at), no, yes);
-  put(e->out, (unsigned)mask << 4);
+  code_put(e->out, (unsigned)mask << 4);
 }
 
 /** Opcodes of a fused operation whose result stands in the place of the addend, of a factor. */
@@ -272,17 +215,38 @@ static void emit_store(emitter *e, int at) {
   } else e->owner[s->row] = -1;
 }
 
+static void emit_take(emitter *e, int at) { streams_take(e, at, take_register(e, e->trace->steps[at].out)); }
+
+static void emit_put(emitter *e, int at) {
+  const int value = e->trace->steps[at].in[0];
+  streams_put(e, at, fetch(e, value));
+  e->wanted[value] = e->later[at][0];
+  if (e->wanted[value] == NEVER) release(e, value);
+}
+
+/** The lower half of the second beside that of the first. */
+static void emit_join(emitter *e, int at) {
+  const code_step *s = &e->trace->steps[at];
+  const int first = fetch(e, s->in[0]);
+  const operand_rm second = fetch_rm(e, s->in[1], is_last(e, at, 1));
+  encode(e, MAP_0F3A, PREFIX_66, false, 0x18, finish_inputs(e, at), first, second);
+  code_put(e->out, 1);
+}
+
 static void emit_step(emitter *e, int at) {
   static const struct {
     unsigned opcode;
     bool commutes;
     int comparison;
-  } two[] = {
-      [CODE_ADD] = {0x58, true, -1},  [CODE_SUB] = {0x5C, false, -1},     [CODE_MUL] = {0x59, true, -1},
-      [CODE_DIV] = {0x5E, false, -1}, [CODE_LESS_OF] = {0x5D, false, -1}, [CODE_MORE_OF] = {0x5F, false, -1},
-      [CODE_AND] = {0x54, true, -1},  [CODE_AND_NOT] = {0x55, false, -1}, [CODE_OR] = {0x56, true, -1},
-      [CODE_XOR] = {0x57, true, -1},  [CODE_LT] = {0xC2, false, 1},       [CODE_LE] = {0xC2, false, 2},
-      [CODE_EQ] = {0xC2, true, 0},    [CODE_NOT_EQ] = {0xC2, true, 4},    [CODE_NAN] = {0xC2, true, 3}};
+  } two[] = {[CODE_ADD] = {0x58, true, -1},         [CODE_SUB] = {0x5C, false, -1},
+             [CODE_MUL] = {0x59, true, -1},         [CODE_DIV] = {0x5E, false, -1},
+             [CODE_LESS_OF] = {0x5D, false, -1},    [CODE_MORE_OF] = {0x5F, false, -1},
+             [CODE_AND] = {0x54, true, -1},         [CODE_AND_NOT] = {0x55, false, -1},
+             [CODE_OR] = {0x56, true, -1},          [CODE_XOR] = {0x57, true, -1},
+             [CODE_LT] = {0xC2, false, 1},          [CODE_LE] = {0xC2, false, 2},
+             [CODE_EQ] = {0xC2, true, 0},           [CODE_NOT_EQ] = {0xC2, true, 4},
+             [CODE_NAN] = {0xC2, true, 3},          [CODE_UNPACK_LOW] = {0x14, false, -1},
+             [CODE_UNPACK_HIGH] = {0x15, false, -1}};
   const code_op op = e->trace->steps[at].op;
   memset(e->locked, 0, sizeof e->locked);
   switch (op) {
@@ -300,6 +264,18 @@ static void emit_step(emitter *e, int at) {
     return;
   case CODE_STORE:
     emit_store(e, at);
+    return;
+  case CODE_TAKE_PAIR:
+  case CODE_TAKE_HALF:
+  case CODE_TAKE:
+    emit_take(e, at);
+    return;
+  case CODE_PUT_PAIR:
+  case CODE_PUT:
+    emit_put(e, at);
+    return;
+  case CODE_JOIN:
+    emit_join(e, at);
     return;
   default:
     emit_two(e, at, two[op].opcode, two[op].commutes, two[op].comparison);
@@ -358,13 +334,18 @@ static void emit_loop(emitter *e) {
                                        0x0F, 0x82},            /* jb */
       back[] = {0xC5, 0xF8, 0x77, 0xC3};                       /* vzeroupper, ret */
   code_bytes *out = e->out;
-  put(out, 0x48), put(out, 0x8D), put(out, 0x87); /* lea rax, [rdi + ...] */
-  put_32(out, e->row_bytes);
+  const bool streams = e->trace->num_streams > 0;
+  if (streams) streams_save(e);
+  code_put(out, 0x48), code_put(out, 0x8D), code_put(out, 0x87); /* lea rax, [rdi + ...] */
+  code_put_32(out, e->row_bytes);
   const size_t begin = out->size;
+  if (streams) streams_begin(e);
   for (int at = 0; at < e->trace->num_steps; at++) emit_step(e, at);
-  for (size_t i = 0; i < sizeof walk; i++) put(out, walk[i]);
-  put_32(out, (int64_t)begin - (int64_t)out->size - 4);
-  for (size_t i = 0; i < sizeof back; i++) put(out, back[i]);
+  if (streams) streams_walk(e);
+  for (size_t i = 0; i < sizeof walk; i++) code_put(out, walk[i]);
+  code_put_32(out, (int64_t)begin - (int64_t)out->size - 4);
+  if (streams) streams_restore(e);
+  for (size_t i = 0; i < sizeof back; i++) code_put(out, back[i]);
 }
 
 pcsim_status code_emit(const code_trace *trace, bool single, int64_t row_bytes, code_bytes *out,

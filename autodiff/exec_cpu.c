@@ -26,8 +26,8 @@ typedef struct {
   const void **in;
   void **out;
   const double **bias;
-  char *spill; /**< of machine code */
-  char *block; /**< of a Jacobian */
+  char *spill, *pad; /**< of machine code */
+  char *block;       /**< of a Jacobian */
   size_t block_room;
 } desk;
 
@@ -88,6 +88,7 @@ static pcsim_status create_desks(pcsim_executor *x, cpu *c) {
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->out, &d->out));
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->bias, &d->bias));
     PCSIM_TRY(pcsim_alloc((size_t)c->code.spills, CODE_VECTOR_BYTES, &d->spill));
+    PCSIM_TRY(pcsim_alloc(c->code.pad_bytes, 1, &d->pad));
   }
   return PCSIM_OK;
 }
@@ -132,6 +133,7 @@ static void cpu_destroy(pcsim_executor *x) {
     pcsim_free(&c->desks[i].out);
     pcsim_free(&c->desks[i].bias);
     pcsim_free(&c->desks[i].spill);
+    pcsim_free(&c->desks[i].pad);
     pcsim_free(&c->desks[i].block);
   }
   pcsim_free(&c->desks);
@@ -408,7 +410,7 @@ static void run_tile(pass *t, int64_t first, int64_t end) {
       run_step(t, &t->x->plan.instructions[j]);
       continue;
     }
-    exec_code_run(code, unit, t->d->tile, (int64_t)t->row_bytes, t->d->spill);
+    exec_code_run(code, unit, t->x, t->d->tile, first, t->n, t->d->spill, t->d->pad);
     j += code->units[unit].count - 1;
   }
 }
@@ -468,9 +470,10 @@ static pcsim_status report(const cpu *c) {
     const fault *f = &c->faults[i];
     if (!f->found) continue;
     char text[128];
-    exec_describe(g, f->node, text, sizeof text);
+    int row = f->row;
+    exec_describe(&c->x->plan, f->node, &row, text, sizeof text);
     PCSIM_FAIL(PCSIM_ERR_CASE, "%s is %s at point %lld of '%s' (row %d)", text, exec_bad_name(f->value),
-               (long long)f->point, g->spaces[c->s->space], f->row);
+               (long long)f->point, g->spaces[c->s->space], row);
   }
   return PCSIM_OK;
 }
@@ -509,7 +512,8 @@ static pcsim_status run_stage(cpu *c, int number) {
     const int64_t bad = c->check && p->exposed[r->node] ? c->x->kernels_double->find_bad(r->count, sum) : -1;
     if (bad < 0) continue;
     char text[128];
-    exec_describe(p->program, r->node, text, sizeof text);
+    int row = 0;
+    exec_describe(p, r->node, &row, text, sizeof text);
     PCSIM_FAIL(PCSIM_ERR_CASE, "%s over the points of '%s' is %s (number %lld of %d)", text,
                p->program->spaces[s->space], exec_bad_name(sum[bad]), (long long)bad, r->count);
   }

@@ -269,20 +269,67 @@ static void choose_tile(plan *p, int tile, const exec_kernels *kernels) {
   p->tile = (tile + unit - 1) / unit * unit;
 }
 
-static pcsim_status make(plan *p, const pcsim_program *program, int tile, const exec_kernels *kernels) {
-  PCSIM_TRY(pcsim_program_status(program));
-  PCSIM_TRY(pcsim_program_copy(program, &p->program));
+/** Which pass computes each value of the program. */
+static pcsim_status find_passes(plan *p) {
   PCSIM_TRY(allocate(p));
   mark_live(p);
   find_roots(p);
   find_levels(p);
-  PCSIM_TRY(move_late(p));
+  return move_late(p);
+}
+
+static void free_passes(plan *p) {
+  pcsim_free(&p->root);
+  pcsim_free(&p->root_row);
+  pcsim_free(&p->level);
+  pcsim_free(&p->live);
+  pcsim_free(&p->exposed);
+  pcsim_free(&p->uses);
+  pcsim_free(&p->stored);
+  pcsim_free(&p->merged);
+  pcsim_free(&p->merged_leaf);
+  pcsim_free(&p->store_node);
+  pcsim_free(&p->uniforms);
+}
+
+/** The program with values in records, if there are any. */
+static pcsim_status make_records(plan *p) {
+  pcsim_program *program = NULL;
+  PCSIM_TRY(plan_records(p, &program, &p->origin));
+  if (!program) return PCSIM_OK;
+  pcsim_program_destroy(&p->program);
+  p->program = program;
+  free_passes(p);
+  p->num_levels = 0;
+  return find_passes(p);
+}
+
+static pcsim_status make(plan *p, const pcsim_program *program, int tile, const exec_kernels *kernels) {
+  PCSIM_TRY(pcsim_program_status(program));
+  PCSIM_TRY(pcsim_program_copy(program, &p->program));
+  PCSIM_TRY(find_passes(p));
+  PCSIM_TRY(make_records(p));
   merge_sums(p);
   find_stored(p);
   list_uniforms(p);
   PCSIM_TRY(plan_stages(p));
   choose_tile(p, tile, kernels);
   return PCSIM_OK;
+}
+
+void plan_origin(const plan *p, pcsim_value *v, int *row) {
+  if (!p->origin) return;
+  const pcsim_program *g = p->program;
+  const pcsim_value whole = *v;
+  for (pcsim_value u = 0; u < g->num_nodes && p->origin[whole] < 0; u++) {
+    const node *n = &g->nodes[u];
+    if (n->kind != NODE_SLICE || n->inputs[0] != whole || *row < n->first || *row >= n->first + n->rows)
+      continue;
+    *v = p->origin[u];
+    *row -= n->first;
+    return;
+  }
+  *v = p->origin[whole];
 }
 
 pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kernels *kernels, plan *p) {
@@ -295,17 +342,8 @@ pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kern
 
 void plan_destroy(plan *p) {
   pcsim_program_destroy(&p->program);
-  pcsim_free(&p->root);
-  pcsim_free(&p->root_row);
-  pcsim_free(&p->level);
-  pcsim_free(&p->live);
-  pcsim_free(&p->exposed);
-  pcsim_free(&p->uses);
-  pcsim_free(&p->stored);
-  pcsim_free(&p->merged);
-  pcsim_free(&p->merged_leaf);
-  pcsim_free(&p->store_node);
-  pcsim_free(&p->uniforms);
+  pcsim_free(&p->origin);
+  free_passes(p);
   pcsim_free(&p->stages);
   pcsim_free(&p->instructions);
   pcsim_free(&p->micros);

@@ -21,7 +21,9 @@ MAP_INLINE quad quad_read(const double *a, int rows) {
   if (rows == 4) return *(const quad_loose *)a;
   if (rows == 2) return (quad){a[0], a[1], 0, 0};
   if (rows == 1) return (quad){a[0], 0, 0, 0};
-#if defined(__AVX__)
+#if defined(__AVX512VL__)
+  return (quad)_mm256_maskz_loadu_pd(7, a);
+#elif defined(__AVX__)
   return (quad)_mm256_maskload_pd(a, _mm256_set_epi64x(0, -1, -1, -1));
 #else
   return (quad){a[0], a[1], a[2], 0};
@@ -118,23 +120,25 @@ MAP_INLINE void put_threes(quads x, double *out) {
   *(quad_loose *)(out + 8) = __builtin_shufflevector(x.c, x.d, 2, 4, 5, 6);
 }
 
-/** `alone`: a point has no other rows. */
-MAP_INLINE void store_block(int rows, int n, const double *in, int64_t tile, int64_t stride, double *out,
-                            bool alone) {
+/** `rows` of the `stride` numbers of a point; if they are all, memory further on is asked for. */
+MAP_INLINE void store_rows(int rows, int n, const double *in, int64_t tile, int64_t stride, double *out) {
   int64_t p = 0;
   for (; p + 4 <= n; p += 4) {
-    if (alone) fetch_ahead(out + tile * stride, p * stride * 8, (p + 4) * stride * 8, true);
-#define AT(r) (rows > (r) ? *(const quad_loose *)(in + (r)*tile + p) : (quad_loose){0})
-    const quads x = turn((quads){AT(0), AT(1), AT(2), AT(3)});
-#undef AT
-    if (alone && rows == 3) {
-      put_threes(x, out + 3 * p);
-      continue;
+    if (rows == stride) fetch_ahead(out + tile * stride, p * stride * 8, (p + 4) * stride * 8, true);
+#define AT(r) (count > (r) ? *(const quad_loose *)(in + (first + (r)) * tile + p) : (quad_loose){0})
+    for (int first = 0; first < rows; first += 4) {
+      const int count = rows - first < 4 ? rows - first : 4;
+      const quads x = turn((quads){AT(0), AT(1), AT(2), AT(3)});
+      if (rows == 3 && stride == 3) {
+        put_threes(x, out + 3 * p);
+        continue;
+      }
+      quad_write(x.a, count, out + p * stride + first);
+      quad_write(x.b, count, out + (p + 1) * stride + first);
+      quad_write(x.c, count, out + (p + 2) * stride + first);
+      quad_write(x.d, count, out + (p + 3) * stride + first);
     }
-    quad_write(x.a, rows, out + p * stride);
-    quad_write(x.b, rows, out + (p + 1) * stride);
-    quad_write(x.c, rows, out + (p + 2) * stride);
-    quad_write(x.d, rows, out + (p + 3) * stride);
+#undef AT
   }
   for (; p < n; p++)
     for (int r = 0; r < rows; r++) out[p * stride + r] = in[r * tile + p];
@@ -142,17 +146,21 @@ MAP_INLINE void store_block(int rows, int n, const double *in, int64_t tile, int
 
 static void map_store(int rows, int n, const void *in, int tile, double *out) {
   const double *a = in;
-  if (rows == 1) {
-    memcpy(out, a, (size_t)n * sizeof *out);
-    return;
+  const int64_t stride = rows;
+  for (; rows > 8; rows -= 8, a += (int64_t)8 * tile, out += 8) store_rows(8, n, a, tile, stride, out);
+  switch (rows) {
+  case 1:
+    if (stride == 1) memcpy(out, a, (size_t)n * sizeof *out);
+    else store_rows(1, n, a, tile, stride, out);
+    break;
+#define ROWS(count)                                                                                          \
+  case count:                                                                                                \
+    if (stride == count) store_rows(count, n, a, tile, count, out);                                          \
+    else store_rows(count, n, a, tile, stride, out);                                                         \
+    break;
+    ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
+#undef ROWS
   }
-  if (rows == 3) {
-    store_block(3, n, a, tile, 3, out, true);
-    return;
-  }
-#define BLOCK(count, r) store_block(count, n, a + (int64_t)(r)*tile, tile, rows, out + (r), false)
-  ROW_BLOCKS(rows, BLOCK)
-#undef BLOCK
 }
 
 /* ------------------------------------------------------------------------ along maps */
@@ -161,22 +169,39 @@ static void map_store(int rows, int n, const void *in, int tile, double *out) {
  */
 enum { GATHER_AHEAD = 64, ENTRIES_AHEAD = 128 };
 
-MAP_INLINE void gather_block(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
+/** A point's rows lie on one cache line or two: the first and the last are asked for. */
+MAP_INLINE void gather_rows(int rows, const map_tile *t, int64_t stride, const double *a, double *out) {
   const int n = t->n;
   const int64_t last = n + t->after - GATHER_AHEAD;
+  const bool lines = rows > 1 && !(stride % 8 == 0 && (uintptr_t)a % 64 == 0 && rows <= 8);
   for (int64_t p = 0; p < t->tile; p += 4) {
-    for (int j = 0; j < 4 && p + 4 <= last; j++)
-      __builtin_prefetch(a + t->column[p + j + GATHER_AHEAD] * stride, 0, 3);
-#define AT(j) quad_read(a + t->column[POINT(p + (j))] * stride, rows)
-    put_points((quads){AT(0), AT(1), AT(2), AT(3)}, rows, t->tile, out + p);
-#undef AT
+    for (int j = 0; j < 4 && p + 4 <= last; j++) {
+      const double *next = a + t->column[p + j + GATHER_AHEAD] * stride;
+      __builtin_prefetch(next, 0, 3);
+      if (lines) __builtin_prefetch(next + rows - 1, 0, 3);
+    }
+    const double *const b = a + t->column[POINT(p)] * stride, *const c = a + t->column[POINT(p + 1)] * stride,
+                        *const d = a + t->column[POINT(p + 2)] * stride,
+                        *const e = a + t->column[POINT(p + 3)] * stride;
+#define BLOCK(count, r)                                                                                      \
+  put_points((quads){quad_read(b + (r), count), quad_read(c + (r), count), quad_read(d + (r), count),        \
+                     quad_read(e + (r), count)},                                                             \
+             count, t->tile, out + (r)*t->tile + p);
+    ROW_BLOCKS(rows, BLOCK)
+#undef BLOCK
   }
 }
 
-static void map_gather(const map_tile *t, int rows, const double *a, int64_t stride, double *out){
-#define BLOCK(count, r) gather_block(count, t, stride, a + (r), out + (int64_t)(r)*t->tile)
-    ROW_BLOCKS(rows, BLOCK)
-#undef BLOCK
+static void map_gather(const map_tile *t, int rows, const double *a, int64_t stride, double *out) {
+  for (; rows > 8; rows -= 8, a += 8, out += 8 * t->tile) gather_rows(8, t, stride, a, out);
+  switch (rows) {
+#define ROWS(n)                                                                                              \
+  case n:                                                                                                    \
+    gather_rows(n, t, stride, a, out);                                                                       \
+    break;
+    ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
+#undef ROWS
+  }
 }
 
 /** a where it is less (more) than b, else b. */
@@ -291,6 +316,13 @@ static void map_near(const map_tile *t, int rows, int width, const double *a, in
   static near_pass *const weights[] = {near_sum, near_weights_1, near_weights_2, near_weights_3},
                           *const all[] = {near_extrema, near_all_1, near_all_2, near_all_3};
   bool extrema = out->low || out->high;
+  if (t->start[0] == t->start[t->n]) { /* no point of the tile has entries */
+    const size_t bytes = (size_t)rows * (size_t)t->tile * sizeof(double);
+    if (out->sum) memset(out->sum, 0, (width ? (size_t)width : 1) * bytes);
+    if (out->low) memset(out->low, 0, bytes);
+    if (out->high) memset(out->high, 0, bytes);
+    return;
+  }
   if (!out->sum) {
     near_extrema(t, rows, 0, 0, a, stride, out);
     return;

@@ -157,7 +157,8 @@ pcsim_status exec_uniforms(pcsim_executor *x, int level, bool check) {
                             : -1;
     if (bad < 0) continue;
     char text[128];
-    exec_describe(p->program, v, text, sizeof text);
+    int row = 0;
+    exec_describe(p, v, &row, text, sizeof text);
     PCSIM_FAIL(PCSIM_ERR_CASE, "%s is %s (number %lld of %d x %d)", text, exec_bad_name(x->uniform[v][bad]),
                (long long)bad, n->rows, n->columns);
   }

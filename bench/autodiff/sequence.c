@@ -155,6 +155,8 @@ static double run_program(pcsim_executor *x, int threads) {
   return clock_of(threads) - before;
 }
 
+static double least(double a, double b) { return b < a ? b : a; }
+
 /** `reverse`: the cotangent of q from b->seed, that of r. */
 static pcsim_executor *create_executor(const bench *b, const pcsim_program *p, bool reverse, int tile,
                                        double *out) {
@@ -231,14 +233,12 @@ static void measure(bench *b, const programs *p, int threads, int tile, double b
   const double begin = now();
   int repeats = 0;
   do {
-    double t = run_hand(b);
-    if (t < hand) hand = t;
-    t = run_program(x, threads);
-    if (t < program) program = t;
-    t = run_program(back, threads);
-    if (t < reverse) reverse = t;
-    t = repeats % 4 ? 0 : peak_bandwidth(threads);
-    if (t > peak) peak = t;
+    /* Twice each: the second run finds in the cache what the cache can hold. */
+    for (int i = 0; i < 2; i++) hand = least(hand, run_hand(b));
+    for (int i = 0; i < 2; i++) program = least(program, run_program(x, threads));
+    for (int i = 0; i < 2; i++) reverse = least(reverse, run_program(back, threads));
+    const double rate = repeats % 4 ? 0 : peak_bandwidth(threads);
+    if (rate > peak) peak = rate;
   } while (now() - begin < budget || ++repeats < 5);
   print(b, "difference", "1", apart, 0);
   print(b, "hand", "bandwidth", least_bytes(b) / hand / peak, hand);
@@ -251,17 +251,17 @@ static void measure(bench *b, const programs *p, int threads, int tile, double b
 }
 
 void measure_sequence(const char *only, double budget, int tile) {
-  static const int sides[] = {224, 708};
+  static const int sides[] = {40, 224, 708}; /* the first lies in the second cache */
   if (!strstr("sequence", only) && strncmp(only, "sequence", 8) != 0) return; /* its figures come together */
   programs p = {0};
   const char *const wrt[] = {"q"}, *const cotangent[] = {"b_q"};
   must(sequence_program(&p.forward), "program");
   must(pcsim_transform_vjp(p.forward, wrt, 1, &p.reverse), "reverse");
   must(pcsim_program_keep(p.reverse, cotangent, 1), "reverse");
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
     bench b;
     create_bench(sides[i], &b);
-    for (int threads = 1; threads <= MAX_THREADS; threads++) measure(&b, &p, threads, tile, budget);
+    for (int threads = 1; threads <= (i ? MAX_THREADS : 1); threads++) measure(&b, &p, threads, tile, budget);
     destroy_bench(&b);
   }
   pcsim_program_destroy(&p.forward);

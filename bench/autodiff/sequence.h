@@ -42,8 +42,8 @@ typedef void hand_faces(const hand_loops *h, int64_t begin, int64_t end, const i
 extern hand_cells hand_cells_portable, hand_cells_avx2;
 extern hand_faces hand_faces_portable, hand_faces_avx2;
 
-/** Both, side by side, on about 100,000 and 1,000,000 cells, if "sequence" and `only` begin alike or `only`
- * is a part of it. Exits on failure. */
+/** Both, side by side, on about 3,000 (one thread), 100,000 and 1,000,000 cells, if "sequence" and `only`
+ * begin alike or `only` is a part of it. Exits on failure. */
 void measure_sequence(const char *only, double budget, int tile);
 
 #endif

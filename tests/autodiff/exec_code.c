@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Machine code of elementwise steps against the kernels, one by one: the same bits, whatever the operators,
- * the number of values that live at a time, the rows, and what is not finite. */
+/* Machine code of elementwise steps, loads, gathers and stores against the kernels, one by one: the same
+ * bits, whatever the operators, the number of values that live at a time, the rows, and what is not finite.
+ */
 #include "interpret.h"
 
-enum { ROWS = 12, POINTS = 203, PROGRAMS = 120, VALUES = 400, OUTPUTS = 12 };
+enum { ROWS = 12, POINTS = 203, CELLS = 61, PROGRAMS = 120, VALUES = 400, OUTPUTS = 12, INPUTS = 10 };
 
 static uint64_t state_ = 11;
 static int pick(int n) {
@@ -59,30 +60,49 @@ static pcsim_value rearrange(const builder *b) {
   return pcsim_build_concat(b->p, (pcsim_value[]){a, c}, 2);
 }
 
+/** Gathers of whole inputs of the cells, of some of their rows, and of values computed there, which several
+ * gathers make records. */
+static void gather(builder *b, pcsim_map map, const pcsim_value *inputs, int n) {
+  for (int i = 0; i < n; i++) {
+    const int rows = b->p->nodes[inputs[i]].rows, first = pick(rows);
+    const pcsim_value part = pcsim_build_slice(b->p, inputs[i], first, 1 + pick(rows - first));
+    const pcsim_value scaled = pcsim_build_binary(b->p, PCSIM_OP_MUL, inputs[i], inputs[0]);
+    b->values[b->count++] = pcsim_build_gather(b->p, map, inputs[i]);
+    b->values[b->count++] = pcsim_build_gather(b->p, map, part);
+    if (pick(3)) b->values[b->count++] = pcsim_build_gather(b->p, map, scaled);
+  }
+}
+
 static pcsim_program *random_program(void) {
-  static const int rows[] = {1, 3, 2, ROWS, 1};
-  static char names[8 + OUTPUTS][8];
+  static const int rows[INPUTS] = {1, 3, 2, ROWS, 1, /* of cells: */ 1, 2, 3, 5, 8};
+  static char names[INPUTS + OUTPUTS][8];
   builder b = {.count = 0};
   double column[3] = {0.5, -2, 3};
   assert_ok(pcsim_program_create(&b.p));
   const pcsim_space space = pcsim_build_space(b.p, "points");
-  for (int i = 0; i < 5; i++) {
+  const pcsim_space cells = pcsim_build_space(b.p, "cells");
+  const pcsim_map maps[2] = {pcsim_build_index_map(b.p, "owner", space, cells),
+                             pcsim_build_index_map(b.p, "neighbour", space, cells)};
+  pcsim_value inputs[INPUTS];
+  for (int i = 0; i < INPUTS; i++) {
     snprintf(names[i], sizeof names[i], "in%d", i);
-    b.values[b.count++] = pcsim_build_input(b.p, names[i], space, rows[i]);
+    inputs[i] = pcsim_build_input(b.p, names[i], i < 5 ? space : cells, rows[i]);
+    if (i < 5) b.values[b.count++] = inputs[i];
   }
+  for (int m = 0; m < pick(3); m++) gather(&b, maps[m], inputs + 5, INPUTS - 5);
   b.values[b.count++] = pcsim_build_constant(b.p, 0.75);
   b.values[b.count++] = pcsim_build_constants(b.p, 3, column);
-  const int total = 20 + pick(VALUES - 20);
+  const int total = b.count + 10 + pick(VALUES - 10 - b.count);
   while (b.count < total) {
     const pcsim_value v = pick(8) ? operate(&b) : rearrange(&b);
     assert_ok(pcsim_program_status(b.p));
     b.values[b.count++] = v;
   }
   for (int i = 0; i < OUTPUTS; i++) {
-    snprintf(names[8 + i], sizeof names[8 + i], "out%d", i);
+    snprintf(names[INPUTS + i], sizeof names[INPUTS + i], "out%d", i);
     pcsim_value v = b.values[i < 6 ? b.count - 1 - i : pick(b.count)];
     if (b.p->nodes[v].space == PCSIM_NO_SPACE) v = pcsim_build_binary(b.p, PCSIM_OP_ADD, v, b.values[0]);
-    pcsim_build_output(b.p, names[8 + i], v);
+    pcsim_build_output(b.p, names[INPUTS + i], v);
   }
   assert_ok(pcsim_program_status(b.p));
   return b.p;
@@ -90,11 +110,16 @@ static pcsim_program *random_program(void) {
 
 static double out_[2][OUTPUTS][ROWS * POINTS];
 
+static int32_t index_[2][POINTS];
+
 static void run(const pcsim_program *p, const pcsim_executor_options *options, const double *data,
                 int which) {
   pcsim_executor *x = NULL;
   assert_ok(pcsim_executor_create(p, options, &x));
   assert_ok(pcsim_executor_points(x, "points", POINTS));
+  assert_ok(pcsim_executor_points(x, "cells", CELLS));
+  assert_ok(pcsim_executor_bind_index(x, "owner", index_[0]));
+  assert_ok(pcsim_executor_bind_index(x, "neighbour", index_[1]));
   for (int i = 0; i < p->num_names; i++) assert_ok(pcsim_executor_bind(x, p->names[i], data + 7 * i));
   for (int i = 0; i < OUTPUTS; i++)
     assert_ok(pcsim_executor_bind_output(x, p->outputs[i].name, out_[which][i]));
@@ -113,11 +138,12 @@ static void compare(const pcsim_program *p, int number_of, const pcsim_executor_
 }
 
 static void test_same_bits(void **unused) {
-  static double data[ROWS * POINTS + 64];
+  static double data[ROWS * POINTS + 7 * INPUTS];
   (void)unused;
   for (int i = 0; i < PROGRAMS; i++) {
     pcsim_program *p = random_program();
     for (size_t j = 0; j < sizeof data / sizeof *data; j++) data[j] = number();
+    for (int j = 0; j < 2 * POINTS; j++) index_[j / POINTS][j % POINTS] = pick(CELLS);
     for (int k = 0; k < 4; k++) {
       pcsim_executor_options o = {.single = k % 2, .tile = k < 2 ? 0 : 40, .interpreted = true};
       run(p, &o, data, 0);
