@@ -114,6 +114,15 @@ typedef struct {
   double ratio;  /**< of sizes of successive meshes */
 } cli_study;
 
+enum { MAX_SENSITIVITIES = 16 };
+/** `solve: {gradient: .., estimate: ..}`: what an adjoint is solved for. */
+typedef struct {
+  int num;
+  const char *quantity[MAX_SENSITIVITIES]; /**< borrowed from the tree */
+  bool gradient[MAX_SENSITIVITIES], estimate[MAX_SENSITIVITIES];
+  double *indicator[MAX_SENSITIVITIES]; /**< [num_cells] where the error comes from; NULL: not estimated */
+} cli_sensitivities;
+
 /** A case with all that is made of it, in the order in which it is made. */
 typedef struct {
   cli *c;
@@ -136,6 +145,7 @@ typedef struct {
   pcsim_transport_problem *transport; /**< of typed equations; then there is no `problem` */
   pcsim_monitors *monitors;
   pcsim_references *references;
+  cli_sensitivities sensitivities;
   pcsim_flow_solver *flow_solver;
   pcsim_transport_solver *transport_solver; /**< of `transport` */
   pcsim_flow_fields flow_fields;            /**< what the list of fields is over */
@@ -189,6 +199,15 @@ pcsim_status cli_solver_get_state(const cli_session *session, double *unknowns,
                                   double scalars[PCSIM_NUM_STATE_SCALARS]);
 pcsim_status cli_solver_set_state(cli_session *session, const double *unknowns,
                                   const double scalars[PCSIM_NUM_STATE_SCALARS]);
+
+/* --------------------------------------------------------- sensitivities */
+
+/** Which quantities, checked; the numbers that will come become quantities (NaN). Problems go to the tree. */
+pcsim_status cli_sensitivities_read(cli_session *session);
+/** After the march has converged: adjoints, gradients `gradient.Q.P`, errors `estimate.Q`, corrected values
+ *  `corrected.Q`, indicators. The raw mesh is in `folder`. Collective. */
+pcsim_status cli_sensitivities_find(cli_session *session, const char *folder);
+void cli_sensitivities_free(cli_sensitivities *sensitivities);
 
 /* ------------------------------------------------------------ run folder */
 

@@ -80,11 +80,20 @@ done:
 
 /* --------------------------------------------------------- typed equations */
 
+/* The unknowns that are wanted, and where estimated errors come from. */
 static pcsim_status write_unknowns(const cli_session *s, const pcsim_fields *f, const char *path) {
-  pcsim_field list[OUTPUT_UNKNOWNS];
+  enum { NAME = 96 };
+  const cli_sensitivities *errors = &s->sensitivities;
+  pcsim_field list[OUTPUT_UNKNOWNS + MAX_SENSITIVITIES];
+  char name[MAX_SENSITIVITIES][NAME];
   int n = 0;
   for (int i = 0; i < f->num; i++)
     if (s->output.unknowns[i]) list[n++] = (pcsim_field){f->scalar[i].name, 1, f->scalar[i].value};
+  for (int i = 0; i < errors->num; i++) {
+    if (!errors->indicator[i]) continue;
+    snprintf(name[i], NAME, "indicator.%s", errors->quantity[i]);
+    list[n++] = (pcsim_field){name[i], 1, errors->indicator[i]};
+  }
   return pcsim_write_fields(s->mesh, list, n, path);
 }
 

@@ -237,6 +237,7 @@ pcsim_status cli_session_problem(cli_session *s) {
                                  &s->monitors);
   if (status == PCSIM_OK && s->monitors && s->time.given)
     status = pcsim_monitors_announce_statistics(s->monitors);
+  if (status == PCSIM_OK && s->monitors) status = cli_sensitivities_read(s);
   if (status == PCSIM_OK && s->monitors) status = announce_study(s);
   if (status == PCSIM_OK && s->monitors) status = pcsim_references_read(s->tree, s->monitors, &s->references);
   /* Problems in the tree outrank the status that came with them: they hold every place. */
@@ -248,6 +249,7 @@ pcsim_status cli_session_problem(cli_session *s) {
 
 void cli_session_drop_mesh(cli_session *s) {
   cli_solver_destroy(s);
+  cli_sensitivities_free(&s->sensitivities);
   pcsim_references_destroy(&s->references);
   pcsim_monitors_destroy(&s->monitors);
   pcsim_flow_problem_destroy(&s->problem);

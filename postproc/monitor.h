@@ -77,6 +77,10 @@ typedef struct {
   pcsim_status (*evaluate)(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields);
   void (*clear)(monitor *m);             /**< frees what `data` holds; may be NULL */
   enum { OF_ANY, OF_FLOW, OF_TYPED } of; /**< problems that have it */
+  /** The only quantity of such a monitor as a functional, into a zeroed `f`, which the caller frees, after a
+   *  failure too; NULL: it has none. */
+  pcsim_status (*functional)(const pcsim_tree *tree, const pcsim_monitors *monitors, const struct monitor *m,
+                             pcsim_monitor_functional *f);
 } monitor_kind;
 
 struct monitor {
@@ -131,6 +135,15 @@ void monitor_set(pcsim_monitors *monitors, const monitor *m, int i, double value
 /** Append a curve with columns separated by blanks ("s x y u"). The name is copied. */
 pcsim_status monitors_add_curve(pcsim_monitors *monitors, const char *name, const char *columns,
                                 int64_t num_rows, int *index) PCSIM_NODISCARD;
+
+/* monitor_functional.c: parts of functionals. */
+
+/** An expression of the fields, the place and the parameters, these with their values. Caller destroys. */
+pcsim_status monitor_lower(const pcsim_tree *tree, const pcsim_monitors *monitors, const char *text,
+                           pcsim_program **program) PCSIM_NODISCARD;
+/** The names that are wanted, of `num`, which must outlive `f`. */
+pcsim_status monitor_name_places(const bool *wanted, int num, const char *const *names,
+                                 pcsim_monitor_functional *f) PCSIM_NODISCARD;
 
 /* Readers shared by the kinds; each records problems and returns false then. */
 

@@ -200,4 +200,5 @@ const monitor_kind monitor_extremum = {
     NULL,
     evaluate_extremum,
     clear_extremum,
-    OF_ANY};
+    OF_ANY,
+    NULL};

@@ -166,7 +166,8 @@ const monitor_kind monitor_forces = {{"forces",
                                      NULL,
                                      evaluate_forces,
                                      NULL,
-                                     OF_FLOW};
+                                     OF_FLOW,
+                                     NULL};
 
 /* ---------------------------------------------------------------- flow rate */
 
@@ -200,4 +201,5 @@ const monitor_kind monitor_flow_rate = {{"flow-rate", "volume flow out of the do
                                         NULL,
                                         evaluate_flow_rate,
                                         NULL,
-                                        OF_FLOW};
+                                        OF_FLOW,
+                                        NULL};

@@ -166,6 +166,20 @@ static pcsim_status evaluate_integral(pcsim_monitors *monitors, monitor *m, cons
   return PCSIM_OK;
 }
 
+static pcsim_status functional_of(const pcsim_tree *tree, const pcsim_monitors *monitors, const monitor *m,
+                                  pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const integral *it = m->data;
+  f->of.kind = m->kind == &monitor_integral ? PCSIM_FUNCTIONAL_INTEGRAL
+               : m->kind == &monitor_mean   ? PCSIM_FUNCTIONAL_MEAN
+                                            : PCSIM_FUNCTIONAL_NORM;
+  f->of.on_boundary = it->patch;
+  PCSIM_TRY(monitor_lower(tree, monitors, pcsim_node_text(pcsim_node_get(m->node, "of")), &f->program));
+  f->of.program = f->program;
+  if (it->patch) return monitor_name_places(it->patch, mesh->num_patches, mesh->patch_name, f);
+  return it->region ? monitor_name_places(it->region, mesh->num_regions, mesh->region_name, f) : PCSIM_OK;
+}
+
 static void clear_integral(monitor *m) {
   integral *it = m->data;
   pcsim_expr_destroy(&it->of);
@@ -184,18 +198,19 @@ static const pcsim_key integral_keys[] = {
 };
 
 /* Values at cell centres and centres of faces: second order. */
-#define OF_INTEGRALS(name, help)                                                                             \
+#define OF_INTEGRALS(name, help, functional)                                                                 \
   const monitor_kind monitor_##name = {{#name, help, integral_keys, NUM(integral_keys), "NAME"},             \
                                        read_integral,                                                        \
                                        NULL,                                                                 \
                                        evaluate_integral,                                                    \
                                        clear_integral,                                                       \
-                                       OF_ANY}
-OF_INTEGRALS(integral, "integral of an expression over domain, regions or boundaries");
-OF_INTEGRALS(mean, "the same over the volume or area");
-OF_INTEGRALS(min, "smallest value of an expression in cells or on boundary faces");
-OF_INTEGRALS(max, "largest value of an expression in cells or on boundary faces");
-OF_INTEGRALS(norm, "L2 norm of an expression: root of the integral of its square");
+                                       OF_ANY,                                                               \
+                                       functional}
+OF_INTEGRALS(integral, "integral of an expression over domain, regions or boundaries", functional_of);
+OF_INTEGRALS(mean, "the same over the volume or area", functional_of);
+OF_INTEGRALS(min, "smallest value of an expression in cells or on boundary faces", NULL);
+OF_INTEGRALS(max, "largest value of an expression in cells or on boundary faces", NULL);
+OF_INTEGRALS(norm, "L2 norm of an expression: root of the integral of its square", functional_of);
 
 /* ------------------------------------------------------------------------- flux */
 
@@ -234,10 +249,22 @@ static pcsim_status evaluate_flux(pcsim_monitors *monitors, monitor *m, const pc
   return PCSIM_OK;
 }
 
+static pcsim_status functional_of_flux(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                       const monitor *m, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const integral *it = m->data;
+  (void)tree;
+  f->of.kind = PCSIM_FUNCTIONAL_FLUX;
+  f->of.on_boundary = true;
+  f->of.unknown = it->field;
+  return monitor_name_places(it->patch, mesh->num_patches, mesh->patch_name, f);
+}
+
 const monitor_kind monitor_flux = {{"flux", "flux of a conservation law out of the domain through boundaries",
                                     flux_keys, NUM(flux_keys), "NAME"},
                                    read_flux,
                                    NULL,
                                    evaluate_flux,
                                    clear_integral,
-                                   OF_TYPED};
+                                   OF_TYPED,
+                                   functional_of_flux};

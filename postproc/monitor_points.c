@@ -84,7 +84,8 @@ const monitor_kind monitor_pressure_difference = {{"pressure-difference",
                                                   NULL,
                                                   evaluate_difference,
                                                   NULL,
-                                                  OF_FLOW};
+                                                  OF_FLOW,
+                                                  NULL};
 
 /* ------------------------------------------------------------------------ probe */
 
@@ -132,7 +133,8 @@ const monitor_kind monitor_probe = {{"probe", "fields at points", probe_keys, NU
                                     NULL,
                                     evaluate_probe,
                                     NULL,
-                                    OF_ANY};
+                                    OF_ANY,
+                                    NULL};
 
 /* ------------------------------------------------------------------------- line */
 
@@ -206,4 +208,5 @@ const monitor_kind monitor_line = {{"line", "fields along a straight line", line
                                    NULL,
                                    evaluate_line,
                                    NULL,
-                                   OF_ANY};
+                                   OF_ANY,
+                                   NULL};

@@ -273,7 +273,8 @@ const monitor_kind monitor_wall_shear = {
     prepare_shear,
     evaluate_shear,
     clear_shear,
-    OF_FLOW};
+    OF_FLOW,
+    NULL};
 
 /* --------------------------------------------------------------- reattachment */
 
@@ -394,4 +395,5 @@ const monitor_kind monitor_reattachment = {
     prepare_reattachment,
     evaluate_reattachment,
     clear_reattachment,
-    OF_FLOW};
+    OF_FLOW,
+    NULL};

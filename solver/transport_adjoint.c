@@ -3,6 +3,7 @@
 #include "transport_adjoint.h"
 #include "transport_write.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -443,9 +444,11 @@ static pcsim_status evaluate(transport_adjoint *a, const transport_functional *f
   PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
   PCSIM_TRY(run(r, a->t, a->q, a->grad));
-  PCSIM_TRY(finish(a, r, 1, derivative));
-  memcpy(b, a->q, (size_t)(a->t->n * a->t->m) * sizeof *b);
   MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->t->mesh));
+  if (f->root) *value = sqrt(*value);
+  const double factor = f->root ? 0.5 / *value : 1; /* the root of 0 has no derivative: not finite */
+  PCSIM_TRY(finish(a, r, factor, derivative));
+  for (int64_t i = 0; i < a->t->n * a->t->m; i++) b[i] = factor * a->q[i];
   return PCSIM_OK;
 }
 

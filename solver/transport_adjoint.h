@@ -36,10 +36,11 @@ typedef struct {
   double *weight;         /**< [num] */
   double *reach;          /**< [num][d] place - cell centre */
   double *coordinates;    /**< [num][4] of the places */
-  double **face_weight;   /**< [num_conditions][num of its faces] 1: counts; NULL: looks at no face */
+  double **face_weight;   /**< [num_conditions][num of its faces] NULL: looks at no face */
+  bool root;              /**< the functional is the root of the program's value */
 } transport_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Collective. */
-pcsim_status transport_functional_create(const transport *t, const pcsim_transport_quantity *quantity,
+pcsim_status transport_functional_create(const transport *t, const pcsim_functional *quantity,
                                          transport_functional **functional) PCSIM_NODISCARD;
 void transport_functional_destroy(const transport *t, transport_functional **functional);
 /** Bind what the functional's program has of its own. */

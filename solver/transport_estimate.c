@@ -117,7 +117,7 @@ static pcsim_status relax(fine_problem *f) {
 /* -------------------------------------------------------------------- estimate */
 
 /* Value of the quantity of the fine state. */
-static pcsim_status fine_value(fine_problem *f, const pcsim_transport_quantity *quantity, double *value) {
+static pcsim_status fine_value(fine_problem *f, const pcsim_functional *quantity, double *value) {
   transport_functional *functional = NULL;
   transport_adjoint *adjoint = NULL;
   pcsim_status status;
@@ -186,7 +186,7 @@ done:
 }
 
 static pcsim_status estimate(fine_problem *f, const prolongation *p, const transport *coarse,
-                             const pcsim_transport_quantity *quantity, const double *psi,
+                             const pcsim_functional *quantity, const double *psi,
                              pcsim_transport_estimate *out) {
   double value, product;
   PCSIM_TRY(carry(f, p, coarse, psi));
@@ -201,9 +201,8 @@ static pcsim_status estimate(fine_problem *f, const prolongation *p, const trans
 }
 
 pcsim_status transport_estimate(const transport *coarse, const pcsim_mesh *mesh,
-                                const pcsim_transport_problem *problem,
-                                const pcsim_transport_quantity *quantity, const double *psi,
-                                pcsim_transport_estimate *out) {
+                                const pcsim_transport_problem *problem, const pcsim_functional *quantity,
+                                const double *psi, pcsim_transport_estimate *out) {
   fine_problem f;
   prolongation *p = NULL;
   pcsim_status status = fine_create(coarse, mesh, problem, &f);

@@ -7,8 +7,7 @@
 
 /** As pcsim_transport_solver_estimate, of the state in `coarse`; out->value is given. Collective. */
 pcsim_status transport_estimate(const transport *coarse, const pcsim_mesh *mesh,
-                                const pcsim_transport_problem *problem,
-                                const pcsim_transport_quantity *quantity, const double *psi,
-                                pcsim_transport_estimate *out) PCSIM_NODISCARD;
+                                const pcsim_transport_problem *problem, const pcsim_functional *quantity,
+                                const double *psi, pcsim_transport_estimate *out) PCSIM_NODISCARD;
 
 #endif

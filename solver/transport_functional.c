@@ -3,10 +3,24 @@
 #include "transport_adjoint.h"
 #include "transport_write.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ programs */
+
+/* As many of the place's coordinates as the quantity wants. */
+static pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity, place *at) {
+  const char *name;
+  int rows;
+  for (int i = 0; (name = pcsim_program_input(quantity, i, &rows, NULL)); i++) {
+    if (strcmp(name, "coordinates") != 0 || rows == 4) continue;
+    PCSIM_CHECK(rows == w->d, PCSIM_ERR_ARG,
+                "a quantity of %d coordinates in %dD; expected %d, or 4 with the time", rows, w->d, w->d);
+    at->coordinates = pcsim_build_slice(w->p, at->coordinates, 0, rows);
+  }
+  return PCSIM_OK;
+}
 
 /* The place in the cells that the functional looks at, and its coordinates as the quantity wants them. */
 static pcsim_status write_place(const writer *w, const pcsim_program *quantity, place *at,
@@ -16,8 +30,6 @@ static pcsim_status write_place(const writer *w, const pcsim_program *quantity, 
   const pcsim_map owner = write_map(w, "looks", "owner", space);
   const pcsim_value reach = write_input(w, "looks", "reach", space, w->d);
   const pcsim_value q = pcsim_build_gather(p, owner, w->q), grad = pcsim_build_gather(p, owner, w->grad);
-  const char *name;
-  int rows;
   *at = (place){.space = space,
                 .coordinates = write_input(w, "looks", "coordinates", space, 4),
                 .normal = PCSIM_NO_VALUE,
@@ -27,50 +39,69 @@ static pcsim_status write_place(const writer *w, const pcsim_program *quantity, 
     at->g[i] = pcsim_build_slice(p, grad, i * w->d, w->d);
     at->u[i] = write_add(w, write_row(w, q, i), write_dot(w, at->g[i], reach));
   }
-  for (int i = 0; (name = pcsim_program_input(quantity, i, &rows, NULL)); i++) {
-    if (strcmp(name, "coordinates") != 0 || rows == 4) continue;
-    PCSIM_CHECK(rows == w->d, PCSIM_ERR_ARG,
-                "a quantity of %d coordinates in %dD; expected %d, or 4 with the "
-                "time",
-                rows, w->d, w->d);
-    at->coordinates = pcsim_build_slice(p, at->coordinates, 0, rows);
-  }
+  PCSIM_TRY(write_coordinates(w, quantity, at));
   return pcsim_program_status(p);
 }
 
+/* The quantity at a place, or its square. */
+static pcsim_value write_quantity(const writer *w, const pcsim_functional *of, const place *at) {
+  const pcsim_value value = write_evaluate(w, of->program, "0", at, NULL);
+  return of->kind == PCSIM_FUNCTIONAL_NORM ? write_mul(w, value, value) : value;
+}
+
 /* sum of weight times the quantity */
-static pcsim_status write_over_cells(const transport *t, const pcsim_program *quantity,
+static pcsim_status write_over_cells(const transport *t, const pcsim_functional *of,
                                      pcsim_program **program) {
   writer w;
   place at;
   pcsim_value field[SYSTEM_UNKNOWNS_MAX];
   PCSIM_TRY(write_begin(t, &w));
-  const pcsim_status status = write_place(&w, quantity, &at, field);
+  const pcsim_status status = write_place(&w, of->program, &at, field);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);
     return status;
   }
   const pcsim_value weight = write_input(&w, "looks", "weight", at.space, 1);
-  const pcsim_value value = write_evaluate(&w, quantity, "0", &at, NULL);
+  const pcsim_value value = write_quantity(&w, of, &at);
   pcsim_build_output(w.p, "value", pcsim_build_sum(w.p, write_mul(&w, weight, value)));
   return write_end(&w, program);
 }
 
-/* sum of weight times the flux of an equation through the faces of all conditions */
-static pcsim_status write_over_faces(const transport *t, int unknown, pcsim_program **program) {
+/* Integrand at the faces of condition k: the flux of an equation, or the quantity times the area, with the
+ * gradients of the cells behind. */
+static pcsim_status write_at_faces(const writer *w, const pcsim_functional *of, int k,
+                                   const boundary_values *b, pcsim_value *value) {
+  place at;
+  write_boundary_state(w, k, b, &at);
+  if (of->kind == PCSIM_FUNCTIONAL_FLUX) {
+    *value = write_row(w, write_boundary_flux(w, k, b, &at), of->unknown);
+    return pcsim_program_status(w->p);
+  }
+  for (int i = 0; i < w->m; i++) at.g[i] = pcsim_build_slice(w->p, b->gp, i * w->d, w->d);
+  PCSIM_TRY(write_coordinates(w, of->program, &at));
+  *value = write_mul(w, write_quantity(w, of, &at), b->magnitude);
+  return pcsim_program_status(w->p);
+}
+
+/* sum of weight times that over the faces of all conditions */
+static pcsim_status write_over_faces(const transport *t, const pcsim_functional *of,
+                                     pcsim_program **program) {
   writer w;
   PCSIM_TRY(write_begin(t, &w));
   pcsim_value sum = write_number(&w, 0);
   for (int k = 0; k < t->problem->num_conditions; k++) {
-    boundary_values b;
-    place at;
+    pcsim_value value = PCSIM_NO_VALUE;
     char name[WRITE_NAME];
+    boundary_values b;
     write_boundary(&w, k, &b);
-    write_boundary_state(&w, k, &b, &at);
+    const pcsim_status status = write_at_faces(&w, of, k, &b, &value);
+    if (status != PCSIM_OK) {
+      pcsim_program_destroy(&w.p);
+      return status;
+    }
     snprintf(name, sizeof name, "boundary %d", k);
-    const pcsim_value flux = write_row(&w, write_boundary_flux(&w, k, &b, &at), unknown);
     const pcsim_value weight = write_input(&w, name, "weight", b.space, 1);
-    sum = write_add(&w, sum, pcsim_build_sum(w.p, write_mul(&w, weight, flux)));
+    sum = write_add(&w, sum, pcsim_build_sum(w.p, write_mul(&w, weight, value)));
   }
   pcsim_build_output(w.p, "value", sum);
   return write_end(&w, program);
@@ -78,13 +109,15 @@ static pcsim_status write_over_faces(const transport *t, int unknown, pcsim_prog
 
 /* ------------------------------------------------------------- what it looks at */
 
-static pcsim_status find_region(const transport *t, const char *name, int *region) {
-  const pcsim_mesh_view *v = t->view;
-  *region = -1;
-  if (!name) return PCSIM_OK;
-  for (int r = 0; r < v->num_regions; r++)
-    if (!strcmp(v->region_name[r], name)) *region = r;
-  PCSIM_CHECK(*region >= 0, PCSIM_ERR_ARG, "the mesh has no region \"%s\"", name);
+/* Which of `num` names are meant; `what` they are for the message. */
+static pcsim_status find_places(const pcsim_functional *of, const char *what, int num,
+                                const char *const *names, bool *wanted) {
+  for (int i = 0; i < of->num_where; i++) {
+    bool known = false;
+    for (int k = 0; k < num; k++)
+      if (!strcmp(names[k], of->where[i])) wanted[k] = known = true;
+    PCSIM_CHECK(known, PCSIM_ERR_ARG, "the mesh has no %s \"%s\"", what, of->where[i]);
+  }
   return PCSIM_OK;
 }
 
@@ -97,26 +130,42 @@ static pcsim_status allocate_cells(const transport *t, int64_t num, transport_fu
   return pcsim_alloc(n * 4, sizeof *f->coordinates, &f->coordinates);
 }
 
-/* The owned cells of a region, or all, weighted by their volumes. */
-static pcsim_status look_at_region(const transport *t, int region, transport_functional *f) {
+/* The owned cells of the regions, or all, weighted by their volumes. */
+static pcsim_status look_at_regions(const transport *t, const pcsim_functional *of, transport_functional *f) {
+  const pcsim_mesh_view *v = t->view;
+  bool *wanted = NULL;
   int64_t num = 0;
-  for (int64_t c = 0; c < t->n; c++) num += region < 0 || t->view->cell_region[c] == region;
-  PCSIM_TRY(allocate_cells(t, num, f));
-  for (int64_t c = 0, at = 0; c < t->n; c++) {
-    if (region >= 0 && t->view->cell_region[c] != region) continue;
+  PCSIM_TRY(pcsim_alloc((size_t)v->num_regions, sizeof *wanted, &wanted));
+  pcsim_status status = find_places(of, "region", v->num_regions, v->region_name, wanted);
+  for (int r = 0; r < v->num_regions && of->num_where == 0; r++) wanted[r] = true;
+  for (int64_t c = 0; c < t->n; c++) num += wanted[v->cell_region[c]];
+  if (status == PCSIM_OK) status = allocate_cells(t, num, f);
+  for (int64_t c = 0, at = 0; status == PCSIM_OK && c < t->n; c++) {
+    if (!wanted[v->cell_region[c]]) continue;
     f->owner[at] = (int32_t)c;
     f->weight[at] = t->volume[c];
-    memcpy(f->coordinates + 4 * at++, t->view->cell_centre + 3 * c, 3 * sizeof(double));
+    memcpy(f->coordinates + 4 * at++, v->cell_centre + 3 * c, 3 * sizeof(double));
   }
-  return PCSIM_OK;
+  pcsim_free(&wanted);
+  return status;
 }
 
-/* Collective. */
+/* Over the volume or area of what is looked at. Collective. */
 static void weigh_mean(const transport *t, transport_functional *f) {
+  const int conditions = f->face_weight ? t->problem->num_conditions : 0;
   double total = 0;
   for (int64_t i = 0; i < f->num; i++) total += f->weight[i];
+  for (int k = 0; k < conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++) {
+      const double *s = t->boundary[k].area + i * t->dim;
+      double square = 0;
+      for (int j = 0; j < t->dim; j++) square += s[j] * s[j];
+      total += f->face_weight[k][i] * sqrt(square);
+    }
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(t->mesh));
   for (int64_t i = 0; i < f->num; i++) f->weight[i] /= total;
+  for (int k = 0; k < conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++) f->face_weight[k][i] /= total;
 }
 
 static pcsim_status look_at_point(const transport *t, const double point[3], int rank, int64_t cell,
@@ -132,52 +181,62 @@ static pcsim_status look_at_point(const transport *t, const double point[3], int
   return PCSIM_OK;
 }
 
-static pcsim_status look_at_faces(const transport *t, const char *name, transport_functional *f) {
+static pcsim_status weigh_faces(const transport *t, const bool *wanted, transport_functional *f) {
+  const pcsim_mesh_view *v = t->view;
   const size_t conditions = (size_t)t->problem->num_conditions;
-  const int patch = name ? pcsim_mesh_find_patch(t->mesh, name) : -1;
-  PCSIM_CHECK(patch >= 0, PCSIM_ERR_ARG, "the mesh has no boundary \"%s\"", name ? name : "");
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *f->face_weight, &f->face_weight));
   for (size_t k = 0; k < conditions; k++) {
     const transport_boundary *b = &t->boundary[k];
     PCSIM_TRY(pcsim_alloc((size_t)b->num, sizeof **f->face_weight, &f->face_weight[k]));
     for (int64_t i = 0; i < b->num; i++) {
-      const int64_t face = t->ni + b->c->face[i];
-      f->face_weight[k][i] = face >= t->view->patch_start[patch] && face < t->view->patch_start[patch + 1];
+      const int patch = pcsim_mesh_face_patch(t->mesh, t->ni + b->c->face[i]);
+      f->face_weight[k][i] = patch >= 0 && patch < v->num_patches && wanted[patch];
     }
   }
   return PCSIM_OK;
 }
 
+static pcsim_status look_at_faces(const transport *t, const pcsim_functional *of, transport_functional *f) {
+  const pcsim_mesh_view *v = t->view;
+  bool *wanted = NULL;
+  PCSIM_CHECK(of->num_where > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
+  PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof *wanted, &wanted));
+  pcsim_status status = find_places(of, "boundary", v->num_patches, v->patch_name, wanted);
+  if (status == PCSIM_OK) status = weigh_faces(t, wanted, f);
+  pcsim_free(&wanted);
+  return status;
+}
+
 /* --------------------------------------------------------------------- all */
 
-static pcsim_status fill_cells(const transport *t, const pcsim_transport_quantity *quantity, int rank,
-                               int64_t cell, transport_functional *f) {
-  int region;
-  PCSIM_CHECK(quantity->program, PCSIM_ERR_ARG, "a quantity without a program");
-  PCSIM_TRY(find_region(t, quantity->where, &region));
-  if (quantity->kind == PCSIM_QUANTITY_POINT) PCSIM_TRY(look_at_point(t, quantity->point, rank, cell, f));
-  else PCSIM_TRY(look_at_region(t, region, f));
+static pcsim_status fill_cells(const transport *t, const pcsim_functional *of, int rank, int64_t cell,
+                               transport_functional *f) {
+  if (of->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(t, of->point, rank, cell, f));
+  else PCSIM_TRY(look_at_regions(t, of, f));
   for (int64_t i = 0; i < f->num; i++) f->coordinates[4 * i + 3] = t->time;
-  return write_over_cells(t, quantity->program, &f->program);
+  return write_over_cells(t, of, &f->program);
 }
 
-static pcsim_status fill(const transport *t, const pcsim_transport_quantity *quantity, int rank, int64_t cell,
+static pcsim_status fill(const transport *t, const pcsim_functional *of, int rank, int64_t cell,
                          transport_functional *f) {
-  if (quantity->kind != PCSIM_QUANTITY_FLUX) return fill_cells(t, quantity, rank, cell, f);
-  PCSIM_CHECK(quantity->unknown >= 0 && quantity->unknown < t->m, PCSIM_ERR_ARG,
-              "the flux of equation %d of %d", quantity->unknown, t->m);
-  PCSIM_TRY(look_at_faces(t, quantity->where, f));
-  return write_over_faces(t, quantity->unknown, &f->program);
+  const bool flux = of->kind == PCSIM_FUNCTIONAL_FLUX;
+  f->root = of->kind == PCSIM_FUNCTIONAL_NORM;
+  PCSIM_CHECK(flux || of->program, PCSIM_ERR_ARG, "a functional without a program");
+  PCSIM_CHECK(!flux || (of->unknown >= 0 && of->unknown < t->m), PCSIM_ERR_ARG,
+              "the flux of equation %d of %d", of->unknown, t->m);
+  if (!flux && !of->on_boundary) return fill_cells(t, of, rank, cell, f);
+  PCSIM_TRY(look_at_faces(t, of, f));
+  return write_over_faces(t, of, &f->program);
 }
 
-pcsim_status transport_functional_create(const transport *t, const pcsim_transport_quantity *quantity,
+pcsim_status transport_functional_create(const transport *t, const pcsim_functional *quantity,
                                          transport_functional **out) {
   transport_functional *f = NULL;
   int rank = 0;
   int64_t cell = 0;
   bool inside = true;
   *out = NULL;
-  if (quantity->kind == PCSIM_QUANTITY_POINT)
+  if (quantity->kind == PCSIM_FUNCTIONAL_POINT)
     PCSIM_TRY(pcsim_mesh_locate(t->mesh, quantity->point, &rank, &cell, &inside));
   PCSIM_CHECK(inside, PCSIM_ERR_ARG, "the point (%.6g, %.6g, %.6g) lies outside the mesh", quantity->point[0],
               quantity->point[1], quantity->point[2]);
@@ -185,7 +244,7 @@ pcsim_status transport_functional_create(const transport *t, const pcsim_transpo
   if (status == PCSIM_OK) status = fill(t, quantity, rank, cell, f);
   status = pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
   if (status != PCSIM_OK) transport_functional_destroy(t, &f);
-  else if (quantity->kind == PCSIM_QUANTITY_MEAN) weigh_mean(t, f);
+  else if (quantity->kind == PCSIM_FUNCTIONAL_MEAN) weigh_mean(t, f);
   *out = f;
   return status;
 }

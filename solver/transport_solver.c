@@ -233,8 +233,7 @@ static pcsim_status evaluate_adjoint(pcsim_transport_solver *s, transport_adjoin
   return solve_adjoint(s, a, tolerance, b, psi, out);
 }
 
-pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s,
-                                            const pcsim_transport_quantity *quantity,
+pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s, const pcsim_functional *quantity,
                                             const char *const *parameters, int num_parameters,
                                             double tolerance, pcsim_transport_sensitivity *out) {
   transport_functional *functional = NULL;
@@ -259,9 +258,9 @@ done:
   return status;
 }
 
-pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *s,
-                                             const pcsim_transport_quantity *quantity, const double *adjoint,
-                                             const pcsim_mesh *fine, const pcsim_transport_problem *problem,
+pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *s, const pcsim_functional *quantity,
+                                             const double *adjoint, const pcsim_mesh *fine,
+                                             const pcsim_transport_problem *problem,
                                              pcsim_transport_estimate *estimate) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG,
               "errors are estimated of steady solutions; this one goes through time");

@@ -57,6 +57,19 @@ int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **cu
 /** Set a quantity that something else than a monitor found (the order of a mesh study), or add it. */
 pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
                                 double value) PCSIM_NODISCARD;
+/** A monitor's number as a functional, with what it stands on. */
+typedef struct {
+  pcsim_functional of;
+  pcsim_program *program; /**< owned */
+  const char **where;     /**< owned; the names belong to the monitors' mesh */
+} pcsim_monitor_functional;
+/** Can `quantity` be had as a functional? Else a problem at `at` that names those that can. */
+bool pcsim_monitors_check_functional(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *at,
+                                     const char *quantity);
+/** Errors: ERR_ARG (none of that name), ERR_CASE. Caller frees. */
+pcsim_status pcsim_monitors_functional(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                       const char *quantity, pcsim_monitor_functional *f) PCSIM_NODISCARD;
+void pcsim_monitor_functional_free(pcsim_monitor_functional *f);
 /** Of a run through time each quantity that is followed has also `.min`, `.max`, `.mean`, `.frequency`,
  *  `.min.time` and `.max.time` over the window that its monitor's `after:` begins. Extrema are vertices of
  *  parabolas through three steps, the mean is the trapezoidal rule's, the frequency counts whole periods

@@ -148,23 +148,6 @@ pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *solver, co
 
 /* Derivatives of one number by parameters of the case. */
 
-typedef enum {
-  PCSIM_QUANTITY_INTEGRAL, /**< over the domain or a region */
-  PCSIM_QUANTITY_MEAN,     /**< the integral over the volume of the same place */
-  PCSIM_QUANTITY_POINT,    /**< at a point: unknowns from the cell around it and their gradients */
-  PCSIM_QUANTITY_FLUX      /**< flux of one equation out of a boundary, as the residual has it */
-} pcsim_transport_quantity_kind;
-/** A number that depends on the solution. */
-typedef struct {
-  pcsim_transport_quantity_kind kind;
-  const pcsim_program *program; /**< all but FLUX: what pcsim_lower gives for one expression (output "0") of
-                                     the unknowns, their first derivatives, the problem's fields and the
-                                     coordinates [2], [3] or, with z and the time, [4]; borrowed. Parameters
-                                     have the values that the program holds */
-  const char *where;            /**< INTEGRAL, MEAN: a region, NULL the domain; FLUX: a boundary */
-  int unknown;                  /**< FLUX: its equation */
-  double point[3];              /**< POINT: m */
-} pcsim_transport_quantity;
 /** What comes out; the arrays are the caller's. */
 typedef struct {
   double value;       /**< J of the current state */
@@ -181,8 +164,7 @@ typedef struct {
  * state stays. Collective. Errors: ERR_ARG (a run through time, names, a point outside the mesh, a program
  * that does not fit), ERR_MEMORY, ERR_LIBRARY, ERR_CASE (PETSc options). Source: Giles and Pierce, Flow
  * Turbul. Combust. 65, 2000. */
-pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *solver,
-                                            const pcsim_transport_quantity *quantity,
+pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *solver, const pcsim_functional *quantity,
                                             const char *const *parameters, int num_parameters,
                                             double tolerance,
                                             pcsim_transport_sensitivity *sensitivity) PCSIM_NODISCARD;
@@ -203,9 +185,9 @@ typedef struct {
  *  singularities, shocks and for values at points it gives the size only. Collective. Errors: ERR_ARG (a run
  *  through time, meshes that do not belong together), ERR_MEMORY, ERR_MESH. Source: Venditti and Darmofal, J.
  *  Comput. Phys. 164, 2000. */
-pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *solver,
-                                             const pcsim_transport_quantity *quantity, const double *adjoint,
-                                             const pcsim_mesh *fine, const pcsim_transport_problem *problem,
+pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *solver, const pcsim_functional *quantity,
+                                             const double *adjoint, const pcsim_mesh *fine,
+                                             const pcsim_transport_problem *problem,
                                              pcsim_transport_estimate *estimate) PCSIM_NODISCARD;
 
 #ifdef __cplusplus

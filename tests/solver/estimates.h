@@ -53,9 +53,11 @@ static inline estimate_result estimate_on(MPI_Comm comm, const estimate_law *law
   assert_ok(pcsim_alloc(cells, sizeof *psi, &psi));
   assert_ok(pcsim_alloc(cells, sizeof *indicator, &indicator));
   pcsim_program *of = law->of ? estimate_program(law->of, sample_dim(s)) : NULL;
-  const pcsim_transport_quantity quantity = {.kind = law->of ? PCSIM_QUANTITY_INTEGRAL : PCSIM_QUANTITY_FLUX,
-                                             .program = of,
-                                             .where = law->of ? NULL : "x-max"};
+  const char *const side = "x-max";
+  const pcsim_functional quantity = {.kind = law->of ? PCSIM_FUNCTIONAL_INTEGRAL : PCSIM_FUNCTIONAL_FLUX,
+                                     .program = of,
+                                     .num_where = law->of ? 0 : 1,
+                                     .where = &side};
   pcsim_transport_sensitivity adjoint = {.derivative = &none, .adjoint = psi};
   assert_ok(pcsim_transport_solver_adjoint(coarse.solver, &quantity, NULL, 0, 1e-11, &adjoint));
   assert_true(adjoint.converged);

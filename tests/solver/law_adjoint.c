@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------- cases */
 
-enum { PARAMETERS_MAX = 10, QUANTITIES = 4 };
+enum { PARAMETERS_MAX = 10, QUANTITIES = 6 };
 
 /** A law with parameters, and what it is solved on. */
 typedef struct {
@@ -116,9 +116,11 @@ static pcsim_program *lower(const adjoint_case *c, const char *expression, const
   return p;
 }
 
+static const char *const left = "left", *const both[] = {"left", "right"};
+
 typedef struct {
   pcsim_program *program[QUANTITIES];
-  pcsim_transport_quantity of[QUANTITIES];
+  pcsim_functional of[QUANTITIES];
 } quantities;
 
 static quantities make_quantities(const adjoint_case *c, const double *value) {
@@ -127,12 +129,23 @@ static quantities make_quantities(const adjoint_case *c, const double *value) {
   snprintf(text[0], sizeof text[0], "%s*%s + %s*x", c->unknown, c->unknown, c->name[0]);
   snprintf(text[1], sizeof text[1], "exp(-%s)*y + %s_x^2", c->unknown, c->unknown);
   snprintf(text[2], sizeof text[2], "%s + x^2", c->unknown);
-  for (int i = 0; i < 3; i++) q.program[i] = lower(c, text[i], value);
-  q.of[0] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_INTEGRAL, .program = q.program[0]};
-  q.of[1] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_MEAN, .program = q.program[1], .where = "left"};
-  q.of[2] = (pcsim_transport_quantity){
-      .kind = PCSIM_QUANTITY_POINT, .program = q.program[2], .point = {0.41, 0.37, c->s.nz ? 0.29 : 0}};
-  q.of[3] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_FLUX, .where = c->look};
+  snprintf(text[4], sizeof text[4], "%s + %s*y", c->unknown, c->name[1]);
+  snprintf(text[5], sizeof text[5], "%s*%s_y + x", c->unknown, c->unknown);
+  for (int i = 0; i < QUANTITIES; i++)
+    if (i != 3) q.program[i] = lower(c, text[i], value);
+  q.of[0] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_INTEGRAL, .program = q.program[0]};
+  q.of[1] = (pcsim_functional){
+      .kind = PCSIM_FUNCTIONAL_MEAN, .program = q.program[1], .num_where = 1, .where = &left};
+  q.of[2] = (pcsim_functional){
+      .kind = PCSIM_FUNCTIONAL_POINT, .program = q.program[2], .point = {0.41, 0.37, c->s.nz ? 0.29 : 0}};
+  q.of[3] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FLUX, .num_where = 1, .where = &c->look};
+  q.of[4] = (pcsim_functional){
+      .kind = PCSIM_FUNCTIONAL_NORM, .program = q.program[4], .num_where = 2, .where = both};
+  q.of[5] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_MEAN,
+                               .program = q.program[5],
+                               .on_boundary = true,
+                               .num_where = 1,
+                               .where = &c->look};
   return q;
 }
 
@@ -145,7 +158,7 @@ static void expected_values(const adjoint_case *c, const law_run *r, const doubl
   const pcsim_mesh_view *v = pcsim_mesh_get(r->mesh);
   const int patch = pcsim_mesh_find_patch(r->mesh, c->look);
   pcsim_transport_fields f;
-  double volume = 0;
+  double volume = 0, area = 0;
   int rank, mine;
   int64_t cell;
   bool inside;
@@ -155,6 +168,7 @@ static void expected_values(const adjoint_case *c, const law_run *r, const doubl
   for (int64_t k = 0; k < v->num_cells; k++) {
     const double *x = v->cell_centre + 3 * k, u = f.value[0][k], u_x = f.gradient[0][3 * k];
     expected[0] += v->cell_volume[k] * (u * u + value[0] * x[0]);
+    expected[4] += v->cell_volume[k] * pow(u + value[1] * x[1], 2);
     if (strcmp(v->region_name[v->cell_region[k]], "left") != 0) continue;
     expected[1] += v->cell_volume[k] * (exp(-u) * x[1] + u_x * u_x);
     volume += v->cell_volume[k];
@@ -166,11 +180,18 @@ static void expected_values(const adjoint_case *c, const law_run *r, const doubl
     for (int j = 0; j < 3; j++)
       expected[2] += f.gradient[0][3 * cell + j] * (point[j] - v->cell_centre[3 * cell + j]);
   }
-  for (int64_t k = v->patch_start[patch]; k < v->patch_start[patch + 1]; k++)
-    expected[3] += f.face_flux[0][k - v->num_interior_faces];
+  for (int64_t k = v->patch_start[patch]; k < v->patch_start[patch + 1]; k++) {
+    const double *s = v->face_area + 3 * k, size = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+    const int64_t face = k - v->num_interior_faces;
+    expected[3] += f.face_flux[0][face];
+    expected[5] +=
+        size * (f.face[0][face] * f.gradient[0][3 * (int64_t)v->owner[k] + 1] + v->face_centre[3 * k]);
+    area += size;
+  }
   MPI_Allreduce(MPI_IN_PLACE, expected, QUANTITIES, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &volume, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  expected[1] /= volume;
+  MPI_Allreduce(MPI_IN_PLACE, &area, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  expected[1] /= volume, expected[4] = sqrt(expected[4]), expected[5] /= area;
 }
 
 /* Values of the quantities of a solution with these parameters. */
@@ -297,9 +318,11 @@ static void refusals(void **state) {
   double derivative[PARAMETERS_MAX];
   pcsim_transport_sensitivity s = {.derivative = derivative};
   assert_ok(pcsim_transport_solver_create(r.mesh, r.problem, &r.options, &r.solver));
-  q.of[0].where = "nowhere", q.of[2].point[0] = 7, q.of[3].where = "no side";
-  const char *const said[QUANTITIES] = {"no region \"nowhere\"", NULL, "outside the mesh",
-                                        "no boundary \"no side\""};
+  const char *const nowhere = "nowhere", *const no_side = "no side";
+  q.of[0].num_where = 1, q.of[0].where = &nowhere, q.of[2].point[0] = 7, q.of[3].where = &no_side;
+  q.of[5].num_where = 0;
+  const char *const said[QUANTITIES] = {"no region \"nowhere\"",   NULL, "outside the mesh",
+                                        "no boundary \"no side\"", NULL, "names none"};
   for (int k = 0; k < QUANTITIES; k++) {
     if (!said[k]) continue;
     assert_int_equal(pcsim_transport_solver_adjoint(r.solver, &q.of[k], c->name, c->num, 1e-8, &s),
@@ -307,7 +330,8 @@ static void refusals(void **state) {
     assert_non_null(strstr(pcsim_error_message(), said[k]));
     pcsim_error_clear();
   }
-  q.of[3] = (pcsim_transport_quantity){.kind = PCSIM_QUANTITY_FLUX, .where = c->look, .unknown = 2};
+  q.of[3] =
+      (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FLUX, .num_where = 1, .where = &c->look, .unknown = 2};
   assert_int_equal(pcsim_transport_solver_adjoint(r.solver, &q.of[3], c->name, c->num, 1e-8, &s),
                    PCSIM_ERR_ARG);
   pcsim_error_clear();

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file sensitivities.c  What an adjoint says of the quantities that `solve:` names: gradients by the
+ *  parameters of the case, estimated errors. */
+#include "cli.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+static const double ADJOINT_TOLERANCE = 1e-10;
+enum { NAME = 96 };
+
+void cli_sensitivities_free(cli_sensitivities *a) {
+  for (int i = 0; i < a->num; i++) pcsim_free(&a->indicator[i]);
+  *a = (cli_sensitivities){0};
+}
+
+/* ---------------------------------------------------------------- the case */
+
+static const pcsim_node *solve_key(const cli_session *s, const char *key) {
+  const pcsim_node *node = pcsim_node_get(pcsim_node_get(pcsim_tree_root(s->tree), "solve"), key);
+  return node && (pcsim_node_size(node) > 0 || pcsim_node_text(node)[0]) ? node : NULL;
+}
+
+/* Place of a quantity, a new one if it is not there yet; -1: too many. */
+static int place_of(cli_sensitivities *a, const char *quantity) {
+  for (int i = 0; i < a->num; i++)
+    if (!strcmp(a->quantity[i], quantity)) return i;
+  if (a->num == MAX_SENSITIVITIES) return -1;
+  a->quantity[a->num] = quantity;
+  return a->num++;
+}
+
+static void read_name(cli_session *s, const pcsim_node *node, bool *wanted) {
+  cli_sensitivities *a = &s->sensitivities;
+  if (!pcsim_monitors_check_functional(s->tree, s->monitors, node, pcsim_node_text(node))) return;
+  const int place = place_of(a, pcsim_node_text(node));
+  if (place >= 0) wanted[place] = true;
+  else pcsim_tree_problem(s->tree, node, "more than %d quantities", MAX_SENSITIVITIES);
+}
+
+static void read_key(cli_session *s, const char *key, bool *wanted) {
+  const pcsim_node *node = solve_key(s, key);
+  if (!node) return;
+  if (!s->transport) {
+    pcsim_tree_problem(s->tree, node, "`%s` is not available for flows in this version", key);
+  } else if (s->time.given) {
+    pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
+  } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {
+    for (int64_t i = 0; i < pcsim_node_size(node); i++) read_name(s, pcsim_node_child(node, i), wanted);
+  } else {
+    read_name(s, node, wanted);
+  }
+}
+
+static pcsim_status put(cli_session *s, double value, const char *format, const char *quantity,
+                        const char *parameter) PCSIM_NODISCARD;
+static pcsim_status put(cli_session *s, double value, const char *format, const char *quantity,
+                        const char *parameter) {
+  char name[NAME];
+  snprintf(name, sizeof name, "%s.%s%s%s", format, quantity, parameter ? "." : "",
+           parameter ? parameter : "");
+  return pcsim_monitors_put(s->monitors, name, "", value);
+}
+
+pcsim_status cli_sensitivities_read(cli_session *s) {
+  cli_sensitivities *a = &s->sensitivities;
+  const char *const *parameter;
+  const int num = pcsim_tree_parameters(s->tree, &parameter, NULL);
+  cli_sensitivities_free(a);
+  read_key(s, "gradient", a->gradient);
+  read_key(s, "estimate", a->estimate);
+  if (solve_key(s, "gradient") && num == 0)
+    pcsim_tree_problem(s->tree, solve_key(s, "gradient"), "`gradient` without `parameters:`");
+  for (int i = 0; i < a->num; i++) {
+    for (int k = 0; k < num && a->gradient[i]; k++)
+      PCSIM_TRY(put(s, NAN, "gradient", a->quantity[i], parameter[k]));
+    if (!a->estimate[i]) continue;
+    PCSIM_TRY(put(s, NAN, "estimate", a->quantity[i], NULL));
+    PCSIM_TRY(put(s, NAN, "corrected", a->quantity[i], NULL));
+  }
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------- parameters that move something */
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool text_uses(const char *text, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at++)
+    if ((at == text || !is_name(at[-1])) && !is_name(at[length])) return true;
+  return false;
+}
+
+static bool node_uses(const pcsim_node *node, const char *name) {
+  if (!node) return false;
+  if (pcsim_node_get_kind(node) == PCSIM_NODE_SCALAR) return text_uses(pcsim_node_text(node), name);
+  for (int64_t i = 0; i < pcsim_node_size(node); i++)
+    if (node_uses(pcsim_node_child(node, i), name)) return true;
+  return false;
+}
+
+/* Does the parameter go into the mesh or the place of a source? Programs hold everything else that the
+ * equations see. */
+static bool moves(const cli_session *s, const char *name) {
+  static const char *const places[] = {"at", "from", "to"};
+  const pcsim_node *root = pcsim_tree_root(s->tree),
+                   *sources = pcsim_node_get(pcsim_node_get(root, "physics"), "sources");
+  if (node_uses(pcsim_node_get(root, "mesh"), name)) return true;
+  for (int64_t i = 0; sources && i < pcsim_node_size(sources); i++)
+    for (int k = 0; k < 3; k++)
+      if (node_uses(pcsim_node_get(pcsim_node_child(sources, i), places[k]), name)) return true;
+  return false;
+}
+
+/* The same through later parameters that are made of it. */
+static void find_moving(const cli_session *s, const char *const *parameter, int num, bool *moving) {
+  const pcsim_node *all = pcsim_node_get(pcsim_tree_root(s->tree), "parameters");
+  for (int i = num - 1; i >= 0; i--) {
+    moving[i] = moves(s, parameter[i]);
+    for (int k = i + 1; k < num && !moving[i]; k++)
+      moving[i] = moving[k] && node_uses(pcsim_node_get(all, parameter[k]), parameter[i]);
+    if (moving[i])
+      pcsim_log(PCSIM_LOG_WARNING, "gradient: none by '%s', which moves the mesh or a source", parameter[i]);
+  }
+}
+
+/* ------------------------------------------------------------------ the fine mesh */
+
+/* The case on the mesh of halved cells. */
+typedef struct {
+  pcsim_mesh *mesh;
+  pcsim_transport_problem *problem;
+} fine_case;
+
+static void fine_free(fine_case *f) {
+  pcsim_transport_problem_destroy(&f->problem);
+  pcsim_mesh_destroy(&f->mesh);
+}
+
+static pcsim_status refine_raw(const char *folder, pcsim_raw_mesh **fine) {
+  char *path = NULL;
+  pcsim_raw_mesh *raw = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_path_join(folder, "mesh.raw", &path), status, done);
+  PCSIM_GOTO(pcsim_raw_mesh_read(path, &raw), status, done);
+  status = pcsim_raw_mesh_refine(raw, fine);
+done:
+  pcsim_free(&path);
+  pcsim_raw_mesh_destroy(&raw);
+  return status;
+}
+
+static pcsim_status fine_make(cli_session *s, const char *folder, fine_case *f) {
+  pcsim_raw_mesh *raw = NULL;
+  pcsim_status status = s->c->rank == 0 ? refine_raw(folder, &raw) : PCSIM_OK;
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  PCSIM_GOTO(pcsim_mesh_create(s->c->comm, raw, &f->mesh), status, done);
+  PCSIM_GOTO(pcsim_transport_problem_read(s->tree, f->mesh, &f->problem), status, done);
+  status = pcsim_tree_status(s->tree);
+done:
+  pcsim_raw_mesh_destroy(&raw);
+  return status;
+}
+
+/* ---------------------------------------------------------------- one quantity */
+
+typedef struct {
+  cli_session *s;
+  const char *folder;
+  int num; /* parameters */
+  const char *const *parameter;
+  bool *moving;       /* [num] */
+  double *derivative; /* [num] */
+  double *adjoint;    /* [num_cells][m] */
+  fine_case fine;     /* made when it is needed */
+} finding;
+
+static pcsim_status put_gradient(finding *f, const char *quantity) {
+  PCSIM_TRY(pcsim_parameters_chain(f->s->tree, f->derivative));
+  for (int k = 0; k < f->num; k++)
+    PCSIM_TRY(put(f->s, f->moving[k] ? NAN : f->derivative[k], "gradient", quantity, f->parameter[k]));
+  return PCSIM_OK;
+}
+
+static pcsim_status put_estimate(finding *f, int i, const pcsim_functional *of, double value) {
+  cli_session *s = f->s;
+  cli_sensitivities *a = &s->sensitivities;
+  const size_t cells = (size_t)pcsim_mesh_get(s->mesh)->num_cells;
+  if (!f->fine.problem) PCSIM_TRY(fine_make(s, f->folder, &f->fine));
+  PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc(cells, sizeof(double), &a->indicator[i])));
+  pcsim_transport_estimate e = {.value = value, .indicator = a->indicator[i]};
+  PCSIM_TRY(pcsim_transport_solver_estimate(s->transport_solver, of, f->adjoint, f->fine.mesh,
+                                            f->fine.problem, &e));
+  pcsim_log(PCSIM_LOG_INFO, "estimate: %s %.10g, error %.3g (%.2g %%), corrected %.10g", a->quantity[i],
+            e.value, e.error, 100 * fabs(e.error / e.corrected), e.corrected);
+  PCSIM_TRY(put(s, e.error, "estimate", a->quantity[i], NULL));
+  return put(s, e.corrected, "corrected", a->quantity[i], NULL);
+}
+
+static pcsim_status find_one(finding *f, int i) {
+  cli_session *s = f->s;
+  const cli_sensitivities *a = &s->sensitivities;
+  pcsim_monitor_functional functional;
+  pcsim_transport_sensitivity out = {.derivative = f->derivative, .adjoint = f->adjoint};
+  PCSIM_TRY(pcsim_monitors_functional(s->tree, s->monitors, a->quantity[i], &functional));
+  pcsim_status status = pcsim_transport_solver_adjoint(s->transport_solver, &functional.of, f->parameter,
+                                                       a->gradient[i] ? f->num : 0, ADJOINT_TOLERANCE, &out);
+  if (status == PCSIM_OK && !out.converged)
+    pcsim_log(PCSIM_LOG_WARNING, "the adjoint of %s missed its tolerance of %g", a->quantity[i],
+              ADJOINT_TOLERANCE);
+  else if (status == PCSIM_OK)
+    pcsim_log(PCSIM_LOG_INFO, "adjoint of %s: linear %lld", a->quantity[i], (long long)out.iterations);
+  if (status == PCSIM_OK && a->gradient[i]) status = put_gradient(f, a->quantity[i]);
+  if (status == PCSIM_OK && a->estimate[i]) status = put_estimate(f, i, &functional.of, out.value);
+  pcsim_monitor_functional_free(&functional);
+  return status;
+}
+
+pcsim_status cli_sensitivities_find(cli_session *s, const char *folder) {
+  finding f = {.s = s, .folder = folder};
+  pcsim_status status = PCSIM_OK;
+  bool any = false;
+  if (s->sensitivities.num == 0) return PCSIM_OK;
+  f.num = pcsim_tree_parameters(s->tree, &f.parameter, NULL);
+  const size_t cells = (size_t)pcsim_mesh_get(s->mesh)->num_cells;
+  const size_t m = (size_t)pcsim_transport_problem_get(s->transport)->num_unknowns;
+  status = pcsim_alloc((size_t)f.num, sizeof *f.moving, &f.moving);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.derivative, &f.derivative);
+  if (status == PCSIM_OK) status = pcsim_alloc(cells * m, sizeof *f.adjoint, &f.adjoint);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  for (int i = 0; i < s->sensitivities.num; i++) any = any || s->sensitivities.gradient[i];
+  if (any) find_moving(s, f.parameter, f.num, f.moving);
+  for (int i = 0; i < s->sensitivities.num && status == PCSIM_OK; i++) status = find_one(&f, i);
+done:
+  fine_free(&f.fine);
+  pcsim_free(&f.moving), pcsim_free(&f.derivative), pcsim_free(&f.adjoint);
+  return status;
+}

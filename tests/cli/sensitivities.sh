@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# sensitivities.sh PCSIM MPIEXEC: gradients and estimated errors of monitors from the case to summary, fields and report.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+case=$here/../../cases/transport/cooled-wall.yaml
+none=(--set "solve.gradient=[]" --set "solve.estimate=[]" --set output.pictures=false)
+
+run "$pcsim" run "$case" -o "$work/one"
+expect_rc 0 "one rank: $out"
+expect_out "estimate: heat 3.0259" "one rank"
+for text in indicator.heat indicator.size; do
+  grep -q "$text" "$work/one/fields.hdf" || fault "no $text in fields.hdf"
+done
+grep -q "corrected.size" "$work/one/report.html" || fault "no corrected.size in the report"
+one=$work/one/summary.json
+run "$2" -n 2 "$pcsim" run "$case" -o "$work/two" --set output.pictures=false
+expect_rc 0 "two ranks"
+for q in gradient.heat.k0 gradient.out.Tinf gradient.heat.hot corrected.heat corrected.size; do
+  close "$(number "$work/two/summary.json" $q)" "$(number "$one" $q)" 1e-8 "two ranks, $q"
+done
+
+# Gradients against central differences of whole runs; k0 and Tinf go into later parameters, too.
+differences() { # PARAMETER UP DOWN STEP
+  for side in "$2" "$3"; do
+    # the references lie aside: the case is another one
+    run "$pcsim" run "$work/bare.yaml" "${none[@]}" --set solve.tolerance=1e-13 --set "parameters.$1=$side" -o "$work/$1-$side"
+    expect_rc 0 "$1 = $side"
+  done
+  for q in heat out; do
+    d=$(awk -v a="$(number "$work/$1-$2/summary.json" $q)" -v b="$(number "$work/$1-$3/summary.json" $q)" -v h="$4" \
+      'BEGIN { printf "%.12g", (a - b) / (2 * h) }')
+    close "$(number "$one" "gradient.$q.$1")" "$d" 1e-6 "gradient of $q by $1"
+  done
+}
+sed '/^reference:/,$d' "$case" >"$work/bare.yaml"
+differences k0 2.0004 1.9996 4e-4
+differences h 3.0006 2.9994 6e-4
+differences Tinf 0.2001 0.1999 1e-4
+
+# The folder afterwards knows them.
+run "$pcsim" report "$work/one"
+expect_rc 0 "report"
+grep -q "gradient.out.Tinf" "$work/one/report.html" || fault "no gradient in the report made again"
+run "$pcsim" compare "$work/one" "$case"
+expect_rc 0 "compare: $out"
+
+# What moves the mesh is told apart, at each place.
+run "$pcsim" run "$work/bare.yaml" --set parameters.last="0*h" --set "mesh.low=[0, last]" --set output.pictures=false -o "$work/moves"
+expect_rc 0 "moves"
+expect_err "gradient: none by 'last', which moves the mesh or a source" "moves"
+expect_err "gradient: none by 'h'" "moves"
+bad() { # SET TEXT
+  run "$pcsim" check "$work/bare.yaml" --set "$1"
+  expect_rc 2 "$1"
+  expect_err "$2" "$1"
+}
+bad solve.estimate=heet "no quantity \`heet\`; expected heat, out, size"
+bad 'solve.gradient=[heat, nothing]' "no quantity \`nothing\`"
+bad 'monitors.heat={kind: max, of: T}' "\`heat\` has no adjoint: those of integral, mean, norm and flux have; here out, size"
+run "$pcsim" check "$here/typed.yaml" --set solve.estimate=heat
+expect_rc 2 "through time"
+expect_err "\`estimate\` is of steady solutions" "through time"
+run "$pcsim" check "$here/tiny.yaml" --set solve.gradient=heat
+expect_rc 2 "flow"
+expect_err "not available for flows" "flow"
+finish
