@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const kind_names[NUM_NODE_KINDS] = {
+static const char *const kind_names[NUM_NODE_KINDS + 1] = {
     [NODE_CONSTANT] = "constant",
     [NODE_INPUT] = "input",
     [NODE_PARAMETER] = "parameter",
@@ -31,10 +31,11 @@ static const char *const kind_names[NUM_NODE_KINDS] = {
     [NODE_SEGMENT_PUT] = "segment_put",
     [NODE_TRANSPOSE] = "transpose",
     [NODE_TABLE] = "table",
+    [NODE_SEGMENT_PLACE] = "segment_place",
 };
 
 const char *node_kind_name(node_kind kind) {
-  return (int)kind >= 0 && kind < NUM_NODE_KINDS ? kind_names[kind] : "unknown";
+  return (int)kind >= 0 && kind <= NODE_SEGMENT_PLACE ? kind_names[kind] : "unknown";
 }
 
 pcsim_status pcsim_program_create(pcsim_program **program) {

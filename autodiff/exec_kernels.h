@@ -52,6 +52,13 @@ typedef struct {
   double *low, *high;
 } map_outputs;
 
+/** Values of rows with the places of their entries. */
+typedef struct {
+  const double *y, *place;
+  int64_t y_stride, place_stride;
+} map_put_source;
+enum { MAX_PUTS = 2 };
+
 typedef struct {
   const char *instructions; /**< "portable", "avx2", "avx512" */
   bool single;
@@ -93,12 +100,15 @@ typedef struct {
   /** Transposed sparse map: sum over entries and weights of a [rows][width]; out [rows][tile]. */
   void (*map_transposed)(const map_tile *t, const map_back *back, int rows, int width, const double *a,
                          int64_t stride, double *out);
-  /** a of the first entry of each point at which `chosen` is least or greatest, 0 of none; and the transpose:
-   * y of the rows whose first extremal entry this is, summed. */
+  /** a of the first entry of each point at which `chosen` is least or greatest, 0 of none. */
   void (*map_pick)(const map_tile *t, int rows, bool max, const double *a, int64_t stride,
                    const double *chosen, int64_t chosen_stride, double *out);
-  void (*map_put)(const map_tile *t, const map_back *back, int rows, bool max, const double *y,
-                  int64_t stride, const double *chosen, int64_t chosen_stride, double *out);
+  /** Which entry of its row that is, from 0: of the least, of the greatest of a (NULL: not wanted). */
+  void (*map_place)(const map_tile *t, int rows, const double *a, int64_t stride, double *low, double *high);
+  /** The transpose of map_pick: y of the rows whose place this is, summed; `count` (MAX_PUTS at most) of the
+   * same rows along the same map. */
+  void (*map_put)(const map_tile *t, const map_back *back, int rows, int count, const map_put_source *from,
+                  double *const *out);
   /** out [n] = value */
   void (*fill)(int64_t n, double value, void *out);
   /** First of n numbers that is not finite, or -1. */

@@ -3,7 +3,7 @@
  *
  *  Back operators (scatter-add, transposed sparse, segment put) run over the points they write, by the
  *  transpose of the map: sums have one order, whatever the number of threads. */
-#include "exec.h"
+#include "exec_plan.h"
 
 #include <string.h>
 
@@ -74,7 +74,7 @@ pcsim_status exec_maps_prepare(pcsim_executor *x) {
   const pcsim_program *g = x->plan.program;
   for (pcsim_value v = 0; v < g->num_nodes; v++) {
     const node *n = &g->nodes[v];
-    if (!x->plan.live[v] || n->kind < NODE_GATHER || n->kind > NODE_SEGMENT_PUT) continue;
+    if (!x->plan.live[v] || !plan_is_map(n->kind)) continue;
     bound_map *b = &x->maps[n->index];
     const bool weights = n->kind == NODE_SPARSE || n->kind == NODE_SPARSE_TRANSPOSED;
     const bool back =
@@ -125,6 +125,30 @@ static void near(const pcsim_executor *x, const instruction *step, const map_til
   x->kernels->map_near(t, v->kind == NODE_SPARSE ? v->rows / width : v->rows, width, a.at, a.stride, &o);
 }
 
+/** Places by the least and the greatest of the list. */
+static void place(const pcsim_executor *x, const instruction *step, const map_tile *t, source a,
+                  double *const *out) {
+  const plan *p = &x->plan;
+  double *of[2] = {NULL, NULL};
+  for (int i = 0; i < step->count; i++)
+    of[p->program->nodes[p->list[step->first + 2 * i]].first != 0] = out[i];
+  x->kernels->map_place(t, p->program->nodes[step->node].rows, a.at, a.stride, of[0], of[1]);
+}
+
+/** Transposes of one or two of the list: of the least and of the greatest. */
+static void put(const pcsim_executor *x, const instruction *step, const map_tile *t, const map_back *back,
+                double *const *out) {
+  const plan *p = &x->plan;
+  map_put_source from[MAX_PUTS];
+  for (int i = 0; i < step->count; i++) {
+    const node *n = &p->program->nodes[p->list[step->first + 2 * i]];
+    const source y = source_of(x, p->root[n->inputs[0]], p->root_row[n->inputs[0]]),
+                 at = source_of(x, p->root[n->inputs[1]], p->root_row[n->inputs[1]]);
+    from[i] = (map_put_source){y.at, at.at, y.stride, at.stride};
+  }
+  x->kernels->map_put(t, back, p->program->nodes[step->node].rows, step->count, from, out);
+}
+
 void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile,
               double *const *out) {
   const node *v = &x->plan.program->nodes[step->node];
@@ -154,7 +178,10 @@ void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, i
   case NODE_SEGMENT_PICK:
     x->kernels->map_pick(&t, v->rows, v->first != 0, a.at, a.stride, chosen.at, chosen.stride, out[0]);
     return;
+  case NODE_SEGMENT_PLACE:
+    place(x, step, &t, a, out);
+    return;
   default: /* SEGMENT_PUT */
-    x->kernels->map_put(&t, &back, v->rows, v->first != 0, a.at, a.stride, chosen.at, chosen.stride, out[0]);
+    put(x, step, &t, &back, out);
   }
 }

@@ -20,7 +20,9 @@ bool plan_is_reduction(const pcsim_program *program, pcsim_value v) {
          program->nodes[n->inputs[1]].space != PCSIM_NO_SPACE;
 }
 
-bool plan_is_map(node_kind kind) { return kind >= NODE_GATHER && kind <= NODE_SEGMENT_PUT; }
+bool plan_is_map(node_kind kind) {
+  return (kind >= NODE_GATHER && kind <= NODE_SEGMENT_PUT) || kind == NODE_SEGMENT_PLACE;
+}
 
 /** Is a value on a space only rows of another one? */
 static bool is_alias(const pcsim_program *program, const node *n) {
@@ -292,13 +294,28 @@ static void free_passes(plan *p) {
   pcsim_free(&p->uniforms);
 }
 
-/** The program with values in records, if there are any. */
-static pcsim_status make_records(plan *p) {
-  pcsim_program *program = NULL;
-  PCSIM_TRY(plan_records(p, &program, &p->origin));
-  if (!program) return PCSIM_OK;
+/** Put a program that was written anew in the place of the plan's. */
+static void take_program(plan *p, plan_writing *w) {
+  for (pcsim_value v = 0; p->origin && v < w->to->num_nodes; v++)
+    if (w->origin[v] >= 0) w->origin[v] = p->origin[w->origin[v]];
+  pcsim_free(&p->origin);
   pcsim_program_destroy(&p->program);
-  p->program = program;
+  p->program = w->to;
+  p->origin = w->origin;
+}
+
+static pcsim_status write_places(plan *p) {
+  plan_writing w = {0};
+  PCSIM_TRY(plan_places(p->program, &w));
+  if (w.to) take_program(p, &w);
+  return PCSIM_OK;
+}
+
+static pcsim_status write_records(plan *p) {
+  plan_writing w = {0};
+  PCSIM_TRY(plan_records(p, &w));
+  if (!w.to) return PCSIM_OK;
+  take_program(p, &w);
   free_passes(p);
   p->num_levels = 0;
   return find_passes(p);
@@ -307,8 +324,9 @@ static pcsim_status make_records(plan *p) {
 static pcsim_status make(plan *p, const pcsim_program *program, int tile, const exec_kernels *kernels) {
   PCSIM_TRY(pcsim_program_status(program));
   PCSIM_TRY(pcsim_program_copy(program, &p->program));
+  PCSIM_TRY(write_places(p));
   PCSIM_TRY(find_passes(p));
-  PCSIM_TRY(make_records(p));
+  PCSIM_TRY(write_records(p));
   merge_sums(p);
   find_stored(p);
   list_uniforms(p);

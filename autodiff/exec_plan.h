@@ -9,9 +9,21 @@ bool plan_is_map(node_kind kind);
 /** A sum over points that needs a pass. */
 bool plan_is_reduction(const pcsim_program *program, pcsim_value v);
 pcsim_space plan_reduction_space(const pcsim_program *program, pcsim_value v);
-/** The program of `p`, whose passes are known, with values in records; NULL where there is none to be made.
- *  `origin` [values]: as in the plan. Caller frees both (exec_plan_record.c). */
-pcsim_status plan_records(const plan *p, pcsim_program **program, int **origin) PCSIM_NODISCARD;
+/** A program written anew, with the values that its values were (as in the plan); both owned by the caller.
+ */
+typedef struct {
+  pcsim_program *to; /**< NULL: the program stays as it is */
+  int *origin;       /**< [values], room for `room` */
+  int room;
+} plan_writing;
+/** Append a value that was `origin`, -1: a new one; PCSIM_NO_VALUE with `status` if that fails or has failed.
+ */
+pcsim_value plan_append(plan_writing *w, const node *n, pcsim_value origin, pcsim_status *status);
+void plan_writing_free(plan_writing *w);
+/** What SEGMENT_PUT needs of the rows as values of their own (exec_plan_place.c). */
+pcsim_status plan_places(const pcsim_program *program, plan_writing *w) PCSIM_NODISCARD;
+/** The program of `p`, whose passes are known, with values in records (exec_plan_record.c). */
+pcsim_status plan_records(const plan *p, plan_writing *w) PCSIM_NODISCARD;
 /** Stages with their instructions and places (exec_plan_stage.c). */
 pcsim_status plan_stages(plan *p) PCSIM_NODISCARD;
 

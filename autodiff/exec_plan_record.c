@@ -42,9 +42,7 @@ typedef struct {
   int *record_of, *offset; /**< [nodes] of a root: its record, -1; first row in it */
   carried *carried;        /**< [nodes] at most */
   int num_carried;
-  pcsim_program *to;
-  int *origin; /**< [values of `to`] the value it was, -1: new */
-  int room;
+  plan_writing out;
   pcsim_value *place, *parted; /**< [nodes] in `to`: as computed; as a part of its record */
 } writer;
 
@@ -145,30 +143,18 @@ static void find_records(writer *w) {
 
 /* --------------------------------------------------------------- the new program */
 
-static pcsim_value append(writer *w, const node *n, pcsim_value origin, pcsim_status *status) {
-  if (w->to->num_nodes == w->room && *status == PCSIM_OK) {
-    *status = pcsim_realloc(2 * (size_t)w->room + 64, sizeof *w->origin, &w->origin);
-    if (*status == PCSIM_OK) w->room = 2 * w->room + 64;
-  }
-  if (*status != PCSIM_OK) return PCSIM_NO_VALUE;
-  const pcsim_value v = graph_append(w->to, n);
-  if (v < 0) *status = w->to->status;
-  else w->origin[v] = origin;
-  return v;
-}
-
 static pcsim_value append_slice(writer *w, pcsim_value of, int first, int rows, pcsim_value origin,
                                 pcsim_status *status) {
   if (of < 0) return PCSIM_NO_VALUE;
-  return append(w,
-                &(node){.kind = NODE_SLICE,
-                        .space = w->to->nodes[of].space,
-                        .rows = rows,
-                        .columns = 1,
-                        .first = first,
-                        .num_inputs = 1,
-                        .inputs = &of},
-                origin, status);
+  return plan_append(&w->out,
+                     &(node){.kind = NODE_SLICE,
+                             .space = w->out.to->nodes[of].space,
+                             .rows = rows,
+                             .columns = 1,
+                             .first = first,
+                             .num_inputs = 1,
+                             .inputs = &of},
+                     origin, status);
 }
 
 /** The value with inputs as they stand in the new program. */
@@ -180,7 +166,7 @@ static pcsim_value append_copy(writer *w, pcsim_value v, bool parted, pcsim_valu
     inputs[i] = (parted || reads_kept(w->p, v, w->p->root[in]) ? w->parted : w->place)[in];
   }
   n.inputs = inputs;
-  return append(w, &n, v, status);
+  return plan_append(&w->out, &n, v, status);
 }
 
 /** A record, after all its members: rows that miss to whole vectors repeat the last. Then the members as its
@@ -197,14 +183,14 @@ static pcsim_status append_record(writer *w, int number, pcsim_value *inputs) {
     inputs[n] = append_slice(w, w->place[last], w->g->nodes[last].rows - 1, 1, last, &status);
     n++, rows++;
   }
-  r->node = append(w,
-                   &(node){.kind = NODE_CONCAT,
-                           .space = w->g->nodes[r->first].space,
-                           .rows = rows,
-                           .columns = 1,
-                           .num_inputs = n,
-                           .inputs = inputs},
-                   -1, &status);
+  r->node = plan_append(&w->out,
+                        &(node){.kind = NODE_CONCAT,
+                                .space = w->g->nodes[r->first].space,
+                                .rows = rows,
+                                .columns = 1,
+                                .num_inputs = n,
+                                .inputs = inputs},
+                        -1, &status);
   for (pcsim_value v = 0; v < w->g->num_nodes && status == PCSIM_OK; v++) {
     if (w->record_of[p->root[v]] != number) continue;
     w->parted[v] = p->root[v] == v ? append_slice(w, r->node, w->offset[v], w->g->nodes[v].rows, v, &status)
@@ -227,10 +213,10 @@ static pcsim_value append_carried(writer *w, pcsim_value v, pcsim_status *status
   }
   if (i == w->num_carried) {
     node m = *n;
-    m.rows = w->to->nodes[whole].rows * width;
+    m.rows = w->out.to->nodes[whole].rows * width;
     m.inputs = (pcsim_value[]){whole};
     w->carried[w->num_carried++] =
-        (carried){number, (int)n->kind, n->index, w->p->level[v], append(w, &m, -1, status)};
+        (carried){number, (int)n->kind, n->index, w->p->level[v], plan_append(&w->out, &m, -1, status)};
   }
   return append_slice(w, w->carried[i].node, w->offset[root] * width, n->rows, v, status);
 }
@@ -247,7 +233,7 @@ static pcsim_status append_value(writer *w, pcsim_value v, pcsim_value *inputs) 
 /** Pass by pass, so that a record stands behind its members and before its readers. */
 static pcsim_status write_program(writer *w, int *pass, pcsim_value *inputs) {
   const plan *p = w->p;
-  PCSIM_TRY(graph_copy_frame(w->g, &w->to));
+  PCSIM_TRY(graph_copy_frame(w->g, &w->out.to));
   for (pcsim_value v = 0; v < w->g->num_nodes; v++) {
     pass[v] = p->level[v];
     for (int i = 0; i < w->g->nodes[v].num_inputs; i++)
@@ -261,8 +247,8 @@ static pcsim_status write_program(writer *w, int *pass, pcsim_value *inputs) {
         PCSIM_TRY(append_record(w, i, inputs));
   }
   for (int i = 0; i < w->g->num_outputs; i++)
-    pcsim_build_output(w->to, w->g->outputs[i].name, w->place[w->g->outputs[i].value]);
-  return pcsim_program_status(w->to);
+    pcsim_build_output(w->out.to, w->g->outputs[i].name, w->place[w->g->outputs[i].value]);
+  return pcsim_program_status(w->out.to);
 }
 
 static pcsim_status write_anew(writer *w) {
@@ -295,7 +281,7 @@ static pcsim_status make(writer *w) {
   return PCSIM_OK;
 }
 
-pcsim_status plan_records(const plan *p, pcsim_program **program, int **origin) {
+pcsim_status plan_records(const plan *p, plan_writing *out) {
   writer w = {.p = p, .g = p->program};
   const pcsim_status status = make(&w);
   pcsim_free(&w.readings);
@@ -308,11 +294,9 @@ pcsim_status plan_records(const plan *p, pcsim_program **program, int **origin) 
   pcsim_free(&w.place);
   pcsim_free(&w.parted);
   if (status != PCSIM_OK) {
-    pcsim_program_destroy(&w.to);
-    pcsim_free(&w.origin);
+    plan_writing_free(&w.out);
     return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
   }
-  *program = w.to;
-  *origin = w.origin;
+  *out = w.out;
   return PCSIM_OK;
 }

@@ -479,19 +479,32 @@ static bool is_near(node_kind kind) {
   return kind == NODE_SPARSE || kind == NODE_SEGMENT_MIN || kind == NODE_SEGMENT_MAX;
 }
 
-/** The first map of this stage that goes over the same entries of the same source. */
-static pcsim_value find_same_entries(const builder *b, pcsim_value v) {
+/** May two maps be one instruction: sums and extrema over the same entries of the same source, places of the
+ * least and of the greatest, transposes of both? */
+static bool go_together(const builder *b, pcsim_value v, pcsim_value w) {
   const plan *p = b->p;
+  const node *n = &b->g->nodes[v], *m = &b->g->nodes[w];
+  const bool near = is_near(n->kind) && is_near(m->kind);
+  if (!p->live[w] || !in_stage(b, w) || n->index != m->index || (!near && n->kind != m->kind)) return false;
+  if (n->kind == NODE_SEGMENT_PUT) return n->rows == m->rows;
+  if (!near && n->kind != NODE_SEGMENT_PLACE) return false;
+  const pcsim_value a = n->inputs[0], c = m->inputs[0];
+  return p->root[a] == p->root[c] && p->root_row[a] == p->root_row[c] &&
+         b->g->nodes[a].rows == b->g->nodes[c].rows;
+}
+
+/** The first map of this stage that v goes together with; v if there is none, or if one like v does already.
+ */
+static pcsim_value find_same_entries(const builder *b, pcsim_value v) {
   const node *n = &b->g->nodes[v];
-  const pcsim_value in = n->inputs[0];
-  for (pcsim_value first = 0; first < v && is_near(n->kind); first++) {
-    const node *f = &b->g->nodes[first];
-    if (!is_near(f->kind) || f->index != n->index || !p->live[first] || !in_stage(b, first)) continue;
-    if (p->root[f->inputs[0]] == p->root[in] && p->root_row[f->inputs[0]] == p->root_row[in] &&
-        b->g->nodes[f->inputs[0]].rows == b->g->nodes[in].rows)
-      return first;
+  pcsim_value first = v;
+  for (pcsim_value w = 0; w < v; w++) {
+    const node *m = &b->g->nodes[w];
+    if (!plan_is_map(m->kind) || !go_together(b, v, w)) continue;
+    if (m->kind == n->kind && m->first == n->first) return v;
+    if (first == v) first = w;
   }
-  return v;
+  return first;
 }
 
 /** Items of one phase and kind become one instruction; -1: each its own. */

@@ -603,6 +603,7 @@ const exec_kernels TABLE = {
     .map_near = map_near,
     .map_transposed = map_transposed,
     .map_pick = map_pick,
+    .map_place = map_place,
     .map_put = map_put,
     .fill = NAME(fill),
     .find_bad = NAME(find_bad),

@@ -431,57 +431,80 @@ static void map_pick(const map_tile *t, int rows, bool max, const double *a, int
 #undef BLOCK
 }
 
-/** The first extremal entry of a row of a map, for each of four rows of the value: those of a tile name the
- * same rows of the map again and again, so they are kept for a while. */
-typedef struct {
-  quad_mask entry;
-  int64_t row;
-} extremal;
-enum { EXTREMALS = 256 };
-
 /** As map_pick chooses: a later entry has to be before the best, so that a nan that is first stays. */
-MAP_INLINE quad_mask find_extremal(int rows, bool max, const map_back *back, int64_t row,
-                                   const double *chosen, int64_t stride) {
-  const int64_t first = back->row_start[row], end = back->row_start[row + 1];
-  quad best = quad_read(chosen + back->column[first] * stride, rows);
-  quad_mask entry = {first, first, first, first};
-  for (int64_t e = first + 1; e < end; e++) {
-    const quad c = quad_read(chosen + back->column[e] * stride, rows);
-    const quad_mask better = quad_before(c, best, max);
-    best = quad_select(better, c, best);
-    entry = (quad_mask)quad_select(better, (quad)(quad_mask){e, e, e, e}, (quad)entry);
+MAP_INLINE void place_block(int rows, bool low, bool high, const map_tile *t, const double *a, int64_t stride,
+                            double *out_low, double *out_high) {
+  const int n = t->n;
+  for (int64_t p = 0; p < t->tile; p += 4) {
+    quad least[4] = {{0}, {0}, {0}, {0}}, most[4] = {{0}, {0}, {0}, {0}};
+    for (int j = 0; j < 4; j++) {
+      const int64_t first = t->start[POINT(p + j)], end = t->start[POINT(p + j) + 1];
+      if (first == end) continue;
+      quad below = quad_read(a + t->column[first] * stride, rows), above = below, number = {0};
+      for (int64_t e = first + 1; e < end; e++) {
+        const quad v = quad_read(a + t->column[e] * stride, rows);
+        number += 1.0;
+        if (low) least[j] = quad_select(v < below, number, least[j]);
+        if (high) most[j] = quad_select(v > above, number, most[j]);
+        below = quad_less(v, below);
+        above = quad_more(v, above);
+      }
+    }
+    if (low) put_points((quads){least[0], least[1], least[2], least[3]}, rows, t->tile, out_low + p);
+    if (high) put_points((quads){most[0], most[1], most[2], most[3]}, rows, t->tile, out_high + p);
   }
-  return entry;
 }
 
-MAP_INLINE void put_block(int rows, bool max, const map_tile *t, const map_back *back, const double *y,
-                          int64_t stride, const double *chosen, int64_t chosen_stride, double *out) {
-  extremal kept[EXTREMALS];
+static void map_place(const map_tile *t, int rows, const double *a, int64_t stride, double *low,
+                      double *high) {
+#define BLOCK(count, r)                                                                                      \
+  place_block(count, LOW, HIGH, t, a + (r), stride, LOW ? low + (int64_t)(r)*t->tile : NULL,                 \
+              HIGH ? high + (int64_t)(r)*t->tile : NULL)
+#define LOW true
+#define HIGH true
+  if (low && high) ROW_BLOCKS(rows, BLOCK)
+#undef HIGH
+#define HIGH false
+  if (!high) ROW_BLOCKS(rows, BLOCK)
+#undef HIGH
+#undef LOW
+#define LOW false
+#define HIGH true
+  if (!low) ROW_BLOCKS(rows, BLOCK)
+#undef HIGH
+#undef LOW
+#undef BLOCK
+}
+
+MAP_INLINE void put_block(int rows, int count, const map_tile *t, const map_back *back,
+                          const map_put_source *from, int first_row, double *const *out) {
   const int n = t->n;
-  for (int i = 0; i < EXTREMALS; i++) kept[i].row = -1;
   for (int64_t p = 0; p < t->tile; p += 4) {
-    quad sum[4] = {{0}, {0}, {0}, {0}};
+    quad sum[MAX_PUTS][4] = {{{0}}};
     for (int j = 0; j < 4; j++)
       for (int64_t e = t->start[POINT(p + j)]; e < t->start[POINT(p + j) + 1]; e++) {
-        const int64_t entry = back->entry[e], row = t->column[e];
-        extremal *k = &kept[row % EXTREMALS];
-        if (k->row != row) *k = (extremal){find_extremal(rows, max, back, row, chosen, chosen_stride), row};
-        const quad_mask mine = k->entry == entry;
-        sum[j] += (quad)(mine & (quad_mask)quad_read(y + row * stride, rows));
+        const int64_t row = t->column[e];
+        const double number = (double)(back->entry[e] - back->row_start[row]);
+        for (int k = 0; k < count; k++) {
+          const quad at = quad_read(from[k].place + row * from[k].place_stride + first_row, rows),
+                     y = quad_read(from[k].y + row * from[k].y_stride + first_row, rows);
+          sum[k][j] += (quad)((at == number) & (quad_mask)y);
+        }
       }
-    put_points((quads){sum[0], sum[1], sum[2], sum[3]}, rows, t->tile, out + p);
+    for (int k = 0; k < count; k++)
+      put_points((quads){sum[k][0], sum[k][1], sum[k][2], sum[k][3]}, rows, t->tile,
+                 out[k] + first_row * t->tile + p);
   }
 }
 
-static void map_put(const map_tile *t, const map_back *back, int rows, bool max, const double *y,
-                    int64_t stride, const double *chosen, int64_t chosen_stride, double *out) {
-#define BLOCK(count, r)                                                                                      \
-  put_block(count, MAX, t, back, y + (r), stride, chosen + (r), chosen_stride, out + (int64_t)(r)*t->tile)
-#define MAX true
-  if (max) ROW_BLOCKS(rows, BLOCK)
-#undef MAX
-#define MAX false
-  if (!max) ROW_BLOCKS(rows, BLOCK)
-#undef MAX
+static void map_put(const map_tile *t, const map_back *back, int rows, int count, const map_put_source *from,
+                    double *const *out) {
+#define BLOCK(block, r) put_block(block, COUNT, t, back, from, r, out)
+#define COUNT 1
+  if (count == 1) ROW_BLOCKS(rows, BLOCK)
+#undef COUNT
+#define COUNT MAX_PUTS
+  if (count == MAX_PUTS) ROW_BLOCKS(rows, BLOCK)
+#undef COUNT
 #undef BLOCK
 }

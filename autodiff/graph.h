@@ -36,7 +36,10 @@ typedef enum {
   NODE_TRANSPOSE,    /**< of a matrix on no space */
   NODE_TABLE,        /**< inputs: numbers (constant column: abscissae, then ordinates), x; first: 1 for the
                         slope. Piecewise linear, row by row of x */
-  NUM_NODE_KINDS
+  NUM_NODE_KINDS,
+  NODE_SEGMENT_PLACE = NUM_NODE_KINDS /**< made by the planner of executors alone: map; which entry of the row
+                                         PICK takes, from 0; first: 1 for the maximum. SEGMENT_PUT then has
+                                         it in the place of `chosen` */
 } node_kind;
 
 typedef struct {

@@ -201,6 +201,13 @@ static void test_maps(void **unused) {
   for (int max = 0; max < 2; max++) {
     pcsim_build_output(p, max ? "pick max" : "pick min", graph_segment_pick(p, gradient, residual, u, max));
     pcsim_build_output(p, max ? "put max" : "put min", graph_segment_put(p, gradient, low, u, max));
+    /* Equal numbers, of which the first counts; another value along the same entries. */
+    pcsim_value few = pcsim_build_unary(p, PCSIM_OP_FLOOR, pcsim_build_binary(p, PCSIM_OP_ADD, twice, u));
+    pcsim_build_output(p, max ? "put max few" : "put min few", graph_segment_put(p, gradient, u, few, max));
+    pcsim_build_output(p, max ? "put max more" : "put min more",
+                       graph_segment_put(p, gradient, twice, few, max));
+    /* The same once more: values of an instruction are not written twice. */
+    pcsim_build_output(p, max ? "grad again" : "grad once more", pcsim_build_sparse(p, gradient, twice));
   }
   check_all(p, (int64_t[]){1, 1});
   check_all(p, (int64_t[]){7, 65});
