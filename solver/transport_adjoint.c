@@ -126,8 +126,8 @@ static void reverse_free(reverse *r) {
 /* Outputs of the reverse of a program of the mesh. */
 static pcsim_status bind_cotangents(const transport_adjoint *a, const wanted *w, double *q, double *grad,
                                     reverse *r) {
-  if (r->by_q) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_q", q));
-  if (r->by_grad) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_grad", grad));
+  if (r->by_q) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_cells.q", q));
+  if (r->by_grad) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_cells.grad", grad));
   if (r->by_speed) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_faces.speed", a->speed));
   for (int k = 0; k < a->t->problem->num_conditions; k++) {
     char name[WRITE_NAME];
@@ -152,8 +152,8 @@ static pcsim_status make_reverse(const transport_adjoint *a, pcsim_program *p, c
   PCSIM_TRY(reverse_allocate(a, r));
   pcsim_status status = wanted_create(a, &w);
   if (status != PCSIM_OK) goto done;
-  r->by_q = want_input(&w, p, "q");
-  r->by_grad = want_input(&w, p, "grad");
+  r->by_q = want_input(&w, p, "cells.q");
+  r->by_grad = want_input(&w, p, "cells.grad");
   r->by_speed = want_input(&w, p, "faces.speed");
   if (request->everything) {
     want_values(a, p, r, &w);

@@ -41,10 +41,10 @@ static pcsim_status bind_boundary(const transport *t, int k, pcsim_executor *x, 
 
 static pcsim_status bind_cells(const transport *t, pcsim_executor *x, const pcsim_program *p) {
   PCSIM_TRY(pcsim_executor_points(x, "cells", t->nt));
-  PCSIM_TRY(bind_input(x, p, "q", t->q));
-  PCSIM_TRY(bind_input(x, p, "grad", t->grad));
-  PCSIM_TRY(bind_input(x, p, "d_q", t->v));
-  PCSIM_TRY(bind_input(x, p, "d_grad", t->v_grad));
+  PCSIM_TRY(bind_input(x, p, "cells.q", t->q));
+  PCSIM_TRY(bind_input(x, p, "cells.grad", t->grad));
+  PCSIM_TRY(bind_input(x, p, "d_cells.q", t->v));
+  PCSIM_TRY(bind_input(x, p, "d_cells.grad", t->v_grad));
   PCSIM_TRY(bind_input(x, p, "cells.volume", t->volume));
   PCSIM_TRY(bind_input(x, p, "cells.coordinates", t->cell_coordinates));
   for (int i = 0; i < t->problem->num_fields; i++) {
@@ -103,7 +103,7 @@ static pcsim_status make_pair(const transport *t, const pcsim_program *p, int sp
                               pcsim_executor **along) {
   pcsim_program *tangent = NULL;
   PCSIM_TRY(make(t, p, spaces, "all", t->all, x));
-  PCSIM_TRY(pcsim_transform_jvp(p, (const char *const[]){"q", "grad"}, 2, &tangent));
+  PCSIM_TRY(pcsim_transform_jvp(p, (const char *const[]){"cells.q", "cells.grad"}, 2, &tangent));
   pcsim_status status = pcsim_program_keep(tangent, (const char *const[]){"d_all"}, 1);
   if (status == PCSIM_OK) status = make(t, tangent, spaces, "d_all", t->all, along);
   pcsim_program_destroy(&tangent);

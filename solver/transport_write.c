@@ -209,8 +209,8 @@ pcsim_status write_begin(const transport *t, writer *w) {
   *w = (writer){.t = t, .m = t->m, .d = t->dim, .q = PCSIM_NO_VALUE, .grad = PCSIM_NO_VALUE};
   PCSIM_TRY(pcsim_program_create(&w->p));
   w->cells = pcsim_build_space(w->p, "cells");
-  w->q = pcsim_build_input(w->p, "q", w->cells, w->m);
-  w->grad = pcsim_build_input(w->p, "grad", w->cells, w->m * w->d);
+  w->q = write_input(w, "cells", "q", w->cells, w->m); /* names with a dot: no parameter has one */
+  w->grad = write_input(w, "cells", "grad", w->cells, w->m * w->d);
   for (int i = 0; i < t->problem->num_fields; i++) {
     char name[WRITE_NAME];
     snprintf(name, sizeof name, "field %d", i);

@@ -72,13 +72,13 @@ static const adjoint_case cases[] = {
      .s = {LATTICE_MIXED_3D, 4, 3, 3, 0.05, &unit_box}},
     {.what = "periodic across the stream",
      .text = "physics: {unknowns: [u], equations: [\"div(vector(W, V)*u - K*grad(u)) + u^2 - "
-             "Q*x*sin(2*pi*y)\"]}\n"
+             "q*x*sin(2*pi*y)\"]}\n"
              "boundaries: {x-min: {u: A}, x-max: {flux: {u: \"H*(u - 1)\"}}}\n"
              "initial: {u: 0.5}\n",
      .unknown = "u",
      .look = "x-max",
      .num = 6,
-     .name = {"A", "K", "Q", "H", "W", "V"},
+     .name = {"A", "K", "q", "H", "W", "V"},
      .value = {1, 0.4, 2, 1.5, 0.3, 1},
      .s = {LATTICE_MIXED_2D, 6, 6, 0, 0, &unit_box},
      .periodic = true},
