@@ -87,27 +87,58 @@ pcsim_status pcsim_program_simplify(pcsim_program *program) {
   return graph_compact(program);
 }
 
-pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outputs, int n) {
-  PCSIM_TRY(pcsim_program_status(program));
-  for (int i = 0; i < n; i++)
-    if (graph_find_output(program, outputs[i]) < 0) {
-      const char **names = NULL;
-      PCSIM_TRY(pcsim_alloc((size_t)program->num_outputs, sizeof *names, &names));
-      for (int j = 0; j < program->num_outputs; j++) names[j] = program->outputs[j].name;
-      const char *near = pcsim_nearest(outputs[i], names, (size_t)program->num_outputs);
-      pcsim_status status =
-          pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__, "the program has no output '%s'%s%s%s",
-                          outputs[i], near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-      pcsim_free(&names);
-      return status;
-    }
+static pcsim_status refuse_output(const pcsim_program *program, const char *output) {
+  const char **names = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)program->num_outputs, sizeof *names, &names));
+  for (int j = 0; j < program->num_outputs; j++) names[j] = program->outputs[j].name;
+  const char *near = pcsim_nearest(output, names, (size_t)program->num_outputs);
+  const pcsim_status status =
+      pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__, "the program has no output '%s'%s%s%s",
+                      output, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  pcsim_free(&names);
+  return status;
+}
+
+/** Outputs without those that are (`wanted`: are not) among the names. */
+static void drop_outputs(pcsim_program *program, const char *const *names, int n, bool wanted) {
   int kept = 0;
   for (int j = 0; j < program->num_outputs; j++) {
-    bool wanted = false;
-    for (int i = 0; i < n; i++) wanted = wanted || !strcmp(outputs[i], program->outputs[j].name);
-    if (wanted) program->outputs[kept++] = program->outputs[j];
+    bool named = false;
+    for (int i = 0; i < n; i++) named = named || !strcmp(names[i], program->outputs[j].name);
+    if (named == wanted) program->outputs[kept++] = program->outputs[j];
     else pcsim_free(&program->outputs[j].name);
   }
   program->num_outputs = kept;
+}
+
+pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outputs, int n) {
+  PCSIM_TRY(pcsim_program_status(program));
+  for (int i = 0; i < n; i++)
+    if (graph_find_output(program, outputs[i]) < 0) return refuse_output(program, outputs[i]);
+  drop_outputs(program, outputs, n, true);
+  return graph_compact(program);
+}
+
+/** The node of an output turned into an input of the same name. */
+static pcsim_status cut_at(pcsim_program *program, const char *output) {
+  const pcsim_value v = graph_find_output(program, output);
+  if (v < 0) return refuse_output(program, output);
+  const node old = program->nodes[v];
+  PCSIM_CHECK(old.kind != NODE_INPUT && old.kind != NODE_PARAMETER, PCSIM_ERR_ARG,
+              "the output '%s' is an input already: there is nothing to cut", output);
+  const pcsim_value made = graph_input(program, output, old.space, old.rows, old.columns);
+  PCSIM_TRY(pcsim_program_status(program));
+  program->nodes[v] = program->nodes[made];
+  program->num_nodes = made;
+  pcsim_value *inputs = old.inputs;
+  double *numbers = old.numbers;
+  pcsim_free(&inputs), pcsim_free(&numbers);
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_program_cut(pcsim_program *program, const char *const *outputs, int n) {
+  PCSIM_TRY(pcsim_program_status(program));
+  for (int i = 0; i < n; i++) PCSIM_TRY(cut_at(program, outputs[i]));
+  drop_outputs(program, outputs, n, false);
   return graph_compact(program);
 }

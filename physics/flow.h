@@ -43,7 +43,15 @@ bool flow_value_read(pcsim_tree *tree, const pcsim_node *node, const char *what,
 bool flow_value_changes(const flow_value *value);
 void flow_value_clear(flow_value *value);
 void flow_value_at(const flow_value *value, const double point[3], double t, double result[3]);
-/* Average over a face by Gauss quadrature (degree 9 on segments, 5 on triangles of a fan). */
+/* Points of a face and weights whose sum is 1: Gauss quadrature, degree 9 on segments, 5 on triangles of a
+ * fan. Faces of the cells that there are have four nodes at most. */
+enum { FLOW_QUADRATURE_MAX = 4 * 7 };
+typedef struct {
+  int num;
+  double point[FLOW_QUADRATURE_MAX][3], weight[FLOW_QUADRATURE_MAX];
+} flow_quadrature;
+void flow_face_quadrature(const pcsim_mesh_view *mesh, int64_t face, flow_quadrature *q);
+/* Average over a face by this quadrature. */
 void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face, double t,
                              double result[3]);
 
@@ -97,5 +105,20 @@ pcsim_status flow_boundaries_read(pcsim_tree *tree, int dim, flow_boundaries *bo
 pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh,
                                    flow_boundaries *boundaries) PCSIM_NODISCARD;
 void flow_boundaries_clear(flow_boundaries *boundaries);
+
+/* ---- flow_problem.c: what other parts of a problem need of it */
+
+struct pcsim_flow_problem {
+  pcsim_flow_view view;
+  const pcsim_tree *tree; /* borrowed */
+  const pcsim_mesh *mesh;
+  uint8_t *kind;
+  double *velocity, *pressure, *start;
+  double *patch_area; /* [num_patches] over all ranks */
+  int64_t num_faces;
+  flow_boundaries boundaries; /* what the values come from */
+  double *kinks;
+  double *velocity_along, *pressure_along; /* of flow_derivative.c; NULL before the first */
+};
 
 #endif

@@ -11,17 +11,6 @@
 /* Above this share of the inflow an imbalance is the user's; below it is quadrature and is corrected. */
 static const double imbalance_max = 1e-3;
 
-struct pcsim_flow_problem {
-  pcsim_flow_view view;
-  const pcsim_mesh *mesh;
-  uint8_t *kind;
-  double *velocity, *pressure, *start;
-  double *patch_area; /* [num_patches] over all ranks */
-  int64_t num_faces;
-  flow_boundaries boundaries; /* what the values come from */
-  double *kinks;
-};
-
 /* What the boundaries add up to over all ranks. */
 typedef struct {
   double volume, area, velocity_area;
@@ -47,6 +36,7 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   pcsim_free(&(*problem)->start);
   pcsim_free(&(*problem)->patch_area);
   pcsim_free(&(*problem)->kinks);
+  pcsim_free(&(*problem)->velocity_along), pcsim_free(&(*problem)->pressure_along);
   flow_boundaries_clear(&(*problem)->boundaries);
   pcsim_free(problem);
 }
@@ -522,6 +512,7 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
   if (good) {
     made->boundaries = boundaries;
+    made->tree = tree;
     memset(&boundaries, 0, sizeof boundaries);
     PCSIM_GOTO(complete(tree, made, &start), status, done);
   }

@@ -18,6 +18,21 @@
  * difference in the wall flux. */
 #define FLOW_WALL_WIDTH(dim) (2 * (dim) + 2)
 
+/** What a boundary face does: conditions with one formula are one group. */
+typedef enum {
+  FLOW_GROUP_GIVEN,  /**< velocity given: inlets and walls */
+  FLOW_GROUP_SLIP,   /**< no flow through, no shear */
+  FLOW_GROUP_OUTLET, /**< pressure given */
+  FLOW_GROUP_TOTAL,  /**< total pressure given */
+  FLOW_NUM_GROUPS
+} flow_group_kind;
+static inline flow_group_kind flow_group_of(uint8_t kind) {
+  return kind == PCSIM_FLOW_PRESSURE         ? FLOW_GROUP_OUTLET
+         : kind == PCSIM_FLOW_TOTAL_PRESSURE ? FLOW_GROUP_TOTAL
+         : kind == PCSIM_FLOW_SLIP           ? FLOW_GROUP_SLIP
+                                             : FLOW_GROUP_GIVEN;
+}
+
 /** What the boundary says of velocity at the nodes of a patch. */
 typedef struct {
   bool wall; /**< no-slip, one velocity on all of it */
@@ -25,7 +40,9 @@ typedef struct {
   double velocity[3];
 } flow_patch;
 
-typedef struct flow_linear flow_linear; /**< flow_linear.c */
+typedef struct flow_linear flow_linear;     /**< flow_linear.c */
+typedef struct flow_programs flow_programs; /**< flow_program.h */
+typedef struct flow_kernels flow_kernels;
 
 /** The discrete flow. */
 typedef struct flow {
@@ -34,6 +51,8 @@ typedef struct flow {
   const pcsim_flow_view *problem;
   pcsim_flow_problem *changing; /**< the problem if its boundary values change in time, else NULL */
   double time;                  /**< the one that wall_value is of */
+  flow_programs *programs;
+  const flow_kernels *kernels; /**< what evaluates: the programs, if nobody puts others in their place */
   int dim;
   int64_t n, nt, ni, nb;
   double scale_velocity, nu, density;
@@ -61,6 +80,7 @@ typedef struct flow {
   double *tau;           /**< [nt] volume / a_p, frozen within a step */
   double *mass;          /**< [ni + nb] mass flux of the last residual */
   double *face_velocity; /**< [ni][d] convected velocity of the last residual */
+  double *dissipation;   /**< [ni] tau g of a face of the last residual */
   double *diagonal;      /**< [n] shift of momentum: a_p / CFL, volume / time step */
   double *v, *v_grad;    /**< [nt][m], [nt][m][d] for tangents */
   double *scratch;       /**< [n][m] */
@@ -84,33 +104,35 @@ void flow_gradient_boundary(flow *f);
 /** Boundary values of another time. Collective. */
 pcsim_status flow_set_time(flow *f, double t) PCSIM_NODISCARD;
 
-/** Kernels of one dimension (flow_kernel.h compiled for 2 and 3). */
-typedef struct {
+/** Where a block of the compact Jacobian goes: row-major [m][m] of (row, column), any local cells, those of
+ * other ranks among them; slot 4 k + 2 (row is the neighbour) + (column is the neighbour) for face k, 4 ni +
+ * k for boundary face k. */
+typedef void (*flow_add_block)(void *context, int32_t row, int32_t column, int64_t slot, const double *block);
+
+/** What a discrete flow asks to be evaluated: by programs (flow_program.h), or by hand (bench/flow-programs).
+ */
+struct flow_kernels {
   /** Rhie-Chow coefficients from the current mass fluxes: a_p, tau of owned cells. */
-  void (*coefficients)(flow *f);
+  pcsim_status (*coefficients)(flow *f);
   /** Residual [n][m] of f->q with f->grad and f->tau; stores mass fluxes and face velocities. */
-  void (*residual)(flow *f, double *r);
+  pcsim_status (*residual)(flow *f, double *r);
   /** y = R'(q) v + diagonal v, with the gradients of v; tau frozen. */
-  void (*tangent)(const flow *f, const double *v, const double *v_grad, double *y);
-  /** Compact Jacobian: first-order upwind convection, two-point diffusion. Calls `add` with the
-   *  row-major block [m][m] of each (row, column) pair, rows owned, columns any local cell. */
-  void (*jacobian)(const flow *f, void *context,
-                   void (*add)(void *context, int32_t row, int32_t column, int64_t slot,
-                               const double *block));
+  pcsim_status (*tangent)(flow *f, const double *v, const double *v_grad, double *y);
+  /** Compact Jacobian: first-order upwind convection, two-point diffusion, of the last residual. */
+  pcsim_status (*jacobian)(flow *f, void *context, flow_add_block add);
   /** Value, viscous force (scaled) and mass flux on each boundary face. */
-  void (*boundary)(const flow *f, double *value /* [nb][m] */, double *friction /* [nb][d] */,
-                   double *flow_rate);
-} flow_kernels;
-extern const flow_kernels flow_kernels_2d, flow_kernels_3d;
-static inline const flow_kernels *flow_kernels_of(const flow *f) {
-  return f->dim == 2 ? &flow_kernels_2d : &flow_kernels_3d;
-}
+  pcsim_status (*boundary)(flow *f, double *value /* [nb][m] */, double *friction /* [nb][d] */,
+                           double *flow_rate);
+};
 
 /** Residual of f->q: halo, gradients, halo of gradients, fluxes. r is [n][m]. */
 pcsim_status flow_residual(flow *f, double *r) PCSIM_NODISCARD;
 /** Gradients of q [nt][m] (ghosts filled) into grad [nt][m][d], owned part; `constant` adds the boundary
  * values. */
 void flow_gradient_of(const flow *f, const double *q, bool constant, double *grad);
+/** What came to the gradients grad [nt][m][d] added to q [nt][m] and, where they are not NULL, to the given
+ * values of boundary faces [nb][m] and nodes [gradient.num_given][m]. */
+void flow_gradient_transposed(const flow *f, const double *grad, double *q, double *face, double *node);
 /** Gradients of f->q only. */
 pcsim_status flow_update_gradient(flow *f) PCSIM_NODISCARD;
 /** Mass fluxes and Rhie-Chow coefficients of f->q; call at the start of a step. */
@@ -128,6 +150,12 @@ pcsim_status flow_linear_update(flow_linear *linear) PCSIM_NODISCARD;
 /** Solve R'(q) x + diagonal x = b, both [n][m]; `*converged` false if the tolerance was missed. */
 pcsim_status flow_linear_solve(flow_linear *linear, const double *b, double *x, double tolerance,
                                int64_t *iterations, bool *converged) PCSIM_NODISCARD;
+
+/** New preconditioner of the transposed tangent, from the flow's current state without any shift. */
+pcsim_status flow_linear_update_transposed(flow_linear *linear) PCSIM_NODISCARD;
+/** x = what it makes of b, both [n][m]. */
+pcsim_status flow_linear_precondition_transposed(flow_linear *linear, const double *b,
+                                                 double *x) PCSIM_NODISCARD;
 
 /** What preconditions, for the log. */
 int flow_linear_describe(const flow_linear *linear, char *text, size_t size);

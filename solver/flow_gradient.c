@@ -8,6 +8,7 @@
 /* Collective, since a patch has faces on several ranks. `range` is [patches][2][4]: lowest value, and lowest
  * negative value, of velocity and kind. */
 static void classify_patches(flow *f) {
+  const double rounding = 1e-13; /* of the velocity scale: what trimming a wall's velocity may leave */
   flow_patch *kind = f->patch;
   double *range = f->patch_range;
   const pcsim_mesh_view *v = f->view;
@@ -26,7 +27,7 @@ static void classify_patches(flow *f) {
   for (int p = 0; p < v->num_patches; p++) {
     const double *low = range + 8 * p, *high = low + 4;
     bool uniform = true;
-    for (int i = 0; i <= dim; i++) uniform &= low[i] == -high[i];
+    for (int i = 0; i <= dim; i++) uniform &= -high[i] - low[i] <= rounding;
     for (int i = 0; i < dim; i++) kind[p].velocity[i] = low[i];
     kind[p].wall = uniform && low[dim] == PCSIM_FLOW_WALL;
     kind[p].slip = low[dim] == PCSIM_FLOW_SLIP && -high[dim] == PCSIM_FLOW_SLIP;
@@ -105,14 +106,28 @@ pcsim_status flow_gradient_create(flow *f, const double span[2]) {
   return status;
 }
 
-void flow_gradient_of(const flow *f, const double *q, bool constant, double *grad) {
+static const int *classes_of(const flow *f) {
   static const int class_2d[] = {FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY, FLOW_CLASS_PRESSURE};
   static const int class_3d[] = {FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY,
                                  FLOW_CLASS_PRESSURE};
+  return f->dim == 2 ? class_2d : class_3d;
+}
+
+void flow_gradient_of(const flow *f, const double *q, bool constant, double *grad) {
   const gradient_data data = {.m = f->dim + 1,
-                              .class_of = f->dim == 2 ? class_2d : class_3d,
+                              .class_of = classes_of(f),
                               .face = constant ? f->wall_value : NULL,
                               .node = constant ? f->node_given : NULL,
                               .node_value = f->node_value};
   gradient_apply(&f->gradient, &data, q, grad);
+}
+
+void flow_gradient_transposed(const flow *f, const double *grad, double *q, double *face, double *node) {
+  const gradient_cotangent to = {.m = f->dim + 1,
+                                 .class_of = classes_of(f),
+                                 .q = q,
+                                 .face = face,
+                                 .node = node,
+                                 .node_value = f->node_value};
+  gradient_apply_transposed(&f->gradient, &to, grad);
 }

@@ -25,6 +25,8 @@ struct flow_linear {
   block_matrix a;
   int64_t *slot; /* [4 ni + nb] entry of each contribution, -1: row of another rank */
   multigrid *mg;
+  block_matrix transposed; /* of the adjoint, from its first use on; the pattern is that of `a` */
+  multigrid *mg_transposed;
   multigrid_options mg_options;
   float *mg_b, *mg_x;
 };
@@ -73,19 +75,34 @@ done:
 static void add_block(void *context, int32_t row, int32_t column, int64_t slot, const double *block) {
   flow_linear *l = context;
   const int m = l->a.m;
-  float *to = l->a.value + l->slot[slot] * m * 4;
   (void)row, (void)column;
+  if (l->slot[slot] < 0) return;
+  float *to = l->a.value + l->slot[slot] * m * 4;
   for (int c = 0; c < m; c++)
     for (int r = 0; r < m; r++) to[4 * c + r] += (float)block[r * m + c];
 }
 
-static void assemble(flow_linear *l) {
-  const flow *f = l->f;
+/* The place of (column, row) gets the transposed block. */
+static void add_transposed(void *context, int32_t row, int32_t column, int64_t slot, const double *block) {
+  flow_linear *l = context;
   const int m = l->a.m;
-  memset(l->a.value, 0, (size_t)(l->a.start[f->n] * m * 4) * sizeof(float));
-  flow_kernels_of(f)->jacobian(f, l, add_block);
+  const int64_t kind = slot % 4, back = slot - kind + (kind == 1 ? 2 : kind == 2 ? 1 : kind);
+  const int64_t entry = l->slot[slot < 4 * l->f->ni ? back : slot];
+  (void)row, (void)column;
+  if (entry < 0) return;
+  float *to = l->transposed.value + entry * m * 4;
+  for (int c = 0; c < m; c++)
+    for (int r = 0; r < m; r++) to[4 * c + r] += (float)block[c * m + r];
+}
+
+static pcsim_status assemble(flow_linear *l, block_matrix *a, flow_add_block add) {
+  flow *f = l->f;
+  const int m = a->m;
+  memset(a->value, 0, (size_t)(a->start[f->n] * m * 4) * sizeof(float));
+  PCSIM_TRY(f->kernels->jacobian(f, l, add));
   for (int64_t i = 0; i < f->n; i++)
-    for (int c = 0; c + 1 < m; c++) l->a.value[l->a.diagonal[i] * m * 4 + 5 * c] += (float)f->diagonal[i];
+    for (int c = 0; c + 1 < m; c++) a->value[a->diagonal[i] * m * 4 + 5 * c] += (float)f->diagonal[i];
+  return PCSIM_OK;
 }
 
 /* The same blocks as a PETSc matrix, for its own preconditioners. */
@@ -295,14 +312,14 @@ void flow_linear_destroy(flow_linear **out) {
   flow_linear *l = *out;
   if (!l) return;
   (void)destroy_petsc(l);
-  multigrid_destroy(&l->mg);
-  block_matrix_destroy(&l->a);
+  multigrid_destroy(&l->mg), multigrid_destroy(&l->mg_transposed);
+  block_matrix_destroy(&l->a), block_matrix_destroy(&l->transposed);
   pcsim_free(&l->slot), pcsim_free(&l->mg_b), pcsim_free(&l->mg_x);
   pcsim_free(out);
 }
 
 pcsim_status flow_linear_update(flow_linear *l) {
-  assemble(l);
+  PCSIM_TRY(assemble(l, &l->a, add_block));
   if (l->multigrid) {
     /* aggregates follow the first matrix: through time they follow the last, for the bits of resumed runs */
     if (l->f->through_time) multigrid_destroy(&l->mg);
@@ -372,4 +389,68 @@ int flow_linear_describe(const flow_linear *l, char *text, size_t size) {
   const int levels = multigrid_levels(l->mg, &complexity);
   return snprintf(text, size, "aggregation multigrid, %d levels, operator complexity %.2f", levels,
                   complexity);
+}
+
+/* ------------------------------------------------------------------ transposed */
+
+static pcsim_status copy_pattern(const block_matrix *a, block_matrix *to) {
+  PCSIM_TRY(block_matrix_create(a->m, a->n, a->num_ghosts, a->start[a->n], to));
+  memcpy(to->start, a->start, (size_t)(a->n + 1) * sizeof *a->start);
+  memcpy(to->column, a->column, (size_t)a->start[a->n] * sizeof *a->column);
+  memcpy(to->diagonal, a->diagonal, (size_t)a->n * sizeof *a->diagonal);
+  return PCSIM_OK;
+}
+
+/* The factors or whatever the options name, now. */
+static PetscErrorCode set_up(flow_linear *l) {
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsPush(l->options));
+  const PetscErrorCode code = KSPSetUp(l->ksp);
+  PetscCall(PetscOptionsPop());
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+pcsim_status flow_linear_update_transposed(flow_linear *l) {
+  if (!l->multigrid) {
+    PCSIM_TRY(flow_linear_update(l));
+    return blame_options(l, PCSIM_PETSC(set_up(l)));
+  }
+  if (!l->transposed.start) {
+    const pcsim_status status = copy_pattern(&l->a, &l->transposed);
+    PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(l->f->mesh), status));
+  }
+  PCSIM_TRY(assemble(l, &l->transposed, add_transposed));
+  if (!l->mg_transposed)
+    return multigrid_create(l->f->mesh, &l->transposed, &l->mg_options, &l->mg_transposed);
+  return multigrid_update(l->mg_transposed);
+}
+
+static PetscErrorCode apply_transposed(flow_linear *l, const double *b, double *x) {
+  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
+  PetscScalar *w;
+  const PetscScalar *v;
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(l->b, &w));
+  memcpy(w, b, bytes);
+  PetscCall(VecRestoreArrayWrite(l->b, &w));
+  PetscCall(KSPGetPC(l->ksp, &pc));
+  PetscCall(PCApplyTranspose(pc, l->b, l->x));
+  PetscCall(VecGetArrayRead(l->x, &v));
+  memcpy(x, v, bytes);
+  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status flow_linear_precondition_transposed(flow_linear *l, const double *b, double *x) {
+  const int m = l->a.m;
+  const int64_t n = l->a.n;
+  if (!l->multigrid) return blame_options(l, PCSIM_PETSC(apply_transposed(l, b, x)));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)b[i * m + c];
+  PCSIM_TRY(multigrid_apply(l->mg_transposed, l->mg_b, l->mg_x));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) x[i * m + c] = l->mg_x[4 * i + c];
+  return PCSIM_OK;
 }

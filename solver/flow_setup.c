@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packing a mesh and a problem for the kernels, and the steps they are called in. */
-#include "flow.h"
+#include "flow_program.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +53,7 @@ pcsim_status flow_set_time(flow *f, double t) {
   PCSIM_TRY(pcsim_flow_problem_set_time(f->changing, t));
   f->time = t;
   pack_values(f);
+  if (f->programs) flow_programs_set_values(f->programs); /* there are none while walls are looked for */
   flow_gradient_boundary(f);
   return PCSIM_OK;
 }
@@ -102,6 +103,7 @@ static pcsim_status allocate_state(flow *f) {
   PCSIM_TRY(pcsim_alloc((size_t)f->n, sizeof(double), &f->diagonal));
   PCSIM_TRY(pcsim_alloc((size_t)(f->ni + f->nb), sizeof(double), &f->mass));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->face_velocity));
+  PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &f->dissipation));
   memcpy(f->volume, f->view->cell_volume, nt * sizeof(double));
   return PCSIM_OK;
 }
@@ -141,11 +143,13 @@ pcsim_status flow_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
   f->wall_order = options->wall_order;
   f->rhie_chow = options->rhie_chow;
   f->through_time = options->time.given;
+  f->kernels = &flow_program_kernels;
   status = pack_interior(f);
   if (status == PCSIM_OK) status = pack_boundary(f);
   if (status == PCSIM_OK) status = allocate_state(f);
   if (status == PCSIM_OK)
     status = flow_gradient_create(f, (const double[2]){options->time.start, options->time.end});
+  if (status == PCSIM_OK) status = flow_programs_create(f, &f->programs);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), status), status, fail);
   start_values(f);
   *out = f;
@@ -159,11 +163,13 @@ void flow_destroy(flow **out) {
   flow *f = *out;
   if (!f) return;
   gradient_destroy(&f->gradient);
+  flow_programs_destroy(&f->programs);
   void *blocks[] = {
-      &f->owner,      &f->neighbour,     &f->face,       &f->wall_owner, &f->wall_kind,   &f->wall,
-      &f->wall_value, &f->volume,        &f->q,          &f->grad,       &f->a_p,         &f->tau,
-      &f->mass,       &f->face_velocity, &f->diagonal,   &f->v,          &f->v_grad,      &f->scratch,
-      &f->node_given, &f->node_value,    &f->row_weight, &f->patch,      &f->patch_range, &f->patch_several};
+      &f->owner,        &f->neighbour,     &f->face,        &f->wall_owner, &f->wall_kind, &f->wall,
+      &f->wall_value,   &f->volume,        &f->q,           &f->grad,       &f->a_p,       &f->tau,
+      &f->mass,         &f->face_velocity, &f->dissipation, &f->diagonal,   &f->v,         &f->v_grad,
+      &f->scratch,      &f->node_given,    &f->node_value,  &f->row_weight, &f->patch,     &f->patch_range,
+      &f->patch_several};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -180,12 +186,11 @@ pcsim_status flow_update_gradient(flow *f) {
 
 pcsim_status flow_residual(flow *f, double *r) {
   PCSIM_TRY(flow_update_gradient(f));
-  flow_kernels_of(f)->residual(f, r);
-  return PCSIM_OK;
+  return f->kernels->residual(f, r);
 }
 
 pcsim_status flow_update_coefficients(flow *f) {
-  flow_kernels_of(f)->coefficients(f);
+  PCSIM_TRY(f->kernels->coefficients(f));
   return pcsim_mesh_exchange(f->mesh, 1, f->tau);
 }
 
@@ -195,6 +200,5 @@ pcsim_status flow_tangent(flow *f, const double *v, double *y) {
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m, f->v));
   flow_gradient_of(f, f->v, false, f->v_grad);
   PCSIM_TRY(pcsim_mesh_exchange(f->mesh, m * f->dim, f->v_grad));
-  flow_kernels_of(f)->tangent(f, f->v, f->v_grad, y);
-  return PCSIM_OK;
+  return f->kernels->tangent(f, f->v, f->v_grad, y);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public solver of the flow: march, state in and out, fields. */
+#include "flow_adjoint.h"
 #include "flow_system.h"
 #include "march.h"
 #include "timestep.h"
@@ -10,6 +11,7 @@
 
 struct pcsim_flow_solver {
   const pcsim_mesh *mesh;
+  pcsim_flow_problem *problem; /* borrowed */
   pcsim_flow_options options;
   flow *f;
   flow_linear *linear;
@@ -72,6 +74,7 @@ pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem
   PCSIM_CHECK(options, PCSIM_ERR_ARG, "pcsim_flow_solver_create needs options, found NULL");
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   s->mesh = mesh;
+  s->problem = problem;
   s->options = *options;
   PCSIM_GOTO(flow_create(mesh, problem, options, &s->f), status, fail);
   PCSIM_GOTO(flow_linear_create(s->f, options, &s->linear), status, fail);
@@ -238,7 +241,7 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
     }
     s->pressure[c] = f->q[c * m + d] * pressure;
   }
-  flow_kernels_of(f)->boundary(f, s->wall_value, s->wall_friction, s->wall_flow);
+  PCSIM_TRY(f->kernels->boundary(f, s->wall_value, s->wall_friction, s->wall_flow));
   for (int64_t k = 0; k < f->nb; k++) {
     for (int i = 0; i < d; i++) {
       s->face_velocity[3 * k + i] = s->wall_value[k * m + i] * U;
@@ -260,4 +263,12 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
                                 .face_flow = s->wall_flow,
                                 .time = s->timestep ? timestep_time(s->timestep) : 0};
   return PCSIM_OK;
+}
+
+pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_flow_quantity *quantity,
+                                       const char *const *parameters, int num_parameters, double tolerance,
+                                       pcsim_flow_sensitivity *sensitivity) {
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady flows; this one goes through time");
+  return flow_sensitivity(s->f, s->linear, s->problem, quantity, parameters, num_parameters, tolerance,
+                          sensitivity);
 }

@@ -205,7 +205,7 @@ static pcsim_value radius(const writer *w, pcsim_value *a) {
   pcsim_value b[WRITE_UNKNOWNS_MAX], sum = PCSIM_NO_VALUE;
   if (m == 1) return pcsim_build_unary(p, PCSIM_OP_ABS, a[0]);
   for (int c = 0; c < m; c++) {
-    const pcsim_value part = write_dot(w, a[c], a[c]);
+    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
     sum = c ? write_add(w, sum, part) : part;
   }
   const pcsim_value size = pcsim_build_unary(p, PCSIM_OP_SQRT, write_add(w, sum, write_number(w, 1e-200)));
@@ -219,7 +219,7 @@ static pcsim_value radius(const writer *w, pcsim_value *a) {
     memcpy(a, b, (size_t)m * sizeof *a);
   }
   for (int c = 0; c < m; c++) {
-    const pcsim_value part = write_dot(w, a[c], a[c]);
+    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
     sum = c ? write_add(w, sum, part) : part;
   }
   sum = write_add(w, sum, write_number(w, 1e-300)); /* the root has a derivative where nothing moves */

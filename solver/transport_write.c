@@ -11,8 +11,14 @@ pcsim_value write_op(const writer *w, pcsim_op op, pcsim_value a, pcsim_value b)
   return pcsim_build_binary(w->p, op, a, b);
 }
 
+/* Row by row: elementwise steps all of them, which an executor makes one piece of machine code of. */
 pcsim_value write_dot(const writer *w, pcsim_value a, pcsim_value b) {
-  return pcsim_build_row_sum(w->p, write_mul(w, a, b));
+  pcsim_value sum = PCSIM_NO_VALUE;
+  for (int i = 0; i < w->d; i++) {
+    const pcsim_value part = write_mul(w, write_row(w, a, i), write_row(w, b, i));
+    sum = i ? write_add(w, sum, part) : part;
+  }
+  return sum;
 }
 
 pcsim_value write_input(const writer *w, const char *space_name, const char *name, pcsim_space space,

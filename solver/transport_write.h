@@ -53,6 +53,7 @@ static inline pcsim_value write_row(const writer *w, pcsim_value a, int row) {
   return pcsim_build_slice(w->p, a, row, 1);
 }
 static inline pcsim_value write_number(const writer *w, double x) { return pcsim_build_constant(w->p, x); }
+/** Product of two vectors of d rows. */
 pcsim_value write_dot(const writer *w, pcsim_value a, pcsim_value b);
 /** Input "SPACE.NAME". */
 pcsim_value write_input(const writer *w, const char *space_name, const char *name, pcsim_space space,

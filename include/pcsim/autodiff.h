@@ -266,6 +266,11 @@ typedef struct {
 pcsim_status pcsim_program_simplify(pcsim_program *program) PCSIM_NODISCARD;
 /** Keep the named outputs [n] alone, and what they need; in place. Errors: ERR_ARG with the nearest name. */
 pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
+/** Cut at the named outputs [n]: each becomes an input of its name, shape and space, and what only it needed
+ *  goes; in place. A tangent or cotangent that is cut at values of the program that it was made from takes
+ *  them from a run of that program. What stands on the way to a cut value is no longer seen by transforms.
+ *  Errors: ERR_ARG (no such output, with the nearest name; an output that is an input already). */
+pcsim_status pcsim_program_cut(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
 pcsim_program_cost pcsim_program_count(const pcsim_program *program);
 /** The program as text, one value a line. Caller frees with pcsim_free. */
 pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;

@@ -115,6 +115,18 @@ const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem)
 pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 
+/** How all that a flow is given changes with one parameter of the case, in the units of the view. */
+typedef struct {
+  double density, viscosity, force[3];
+  const double *velocity; /**< [num_boundary_faces][3], borrowed until the next derivative */
+  const double *pressure; /**< [num_boundary_faces], likewise */
+} pcsim_flow_derivative;
+/** Exactly, by the tangent of the case's expressions; parameters that are made of this one follow it, as do
+ *  balanced inflows. Of a steady problem, whose tree must still be there. Collective. Errors: ERR_ARG (no
+ * such parameter; names the nearest), ERR_MEMORY. */
+pcsim_status pcsim_flow_problem_derivative(pcsim_flow_problem *problem, const char *parameter,
+                                           pcsim_flow_derivative *derivative) PCSIM_NODISCARD;
+
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */
 void pcsim_flow_problem_check(pcsim_tree *tree);
 

@@ -98,6 +98,44 @@ pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double
 pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double *unknowns,
                                          const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 
+/* Derivatives of one number by parameters of the case. */
+
+typedef enum {
+  PCSIM_FLOW_QUANTITY_FORCE,     /**< of the fluid on a boundary, in a direction: N (N/m in the plane) */
+  PCSIM_FLOW_QUANTITY_FLOW_RATE, /**< volume flow out of a boundary: m^3/s (m^2/s) */
+  PCSIM_FLOW_QUANTITY_INTEGRAL,  /**< over the domain or a region */
+  PCSIM_FLOW_QUANTITY_MEAN,      /**< the integral over the volume of the same place */
+  PCSIM_FLOW_QUANTITY_POINT      /**< at a point: unknowns from the cell around it and their gradients */
+} pcsim_flow_quantity_kind;
+/** A number that depends on the flow. */
+typedef struct {
+  pcsim_flow_quantity_kind kind;
+  const char *where;   /**< FORCE, FLOW_RATE: a boundary; INTEGRAL, MEAN: a region, NULL the domain */
+  double direction[3]; /**< FORCE */
+  const pcsim_program
+      *program;    /**< the others: what pcsim_lower gives for one expression (output "0") of u,
+                        v, w, p, their first derivatives and the coordinates [2], [3] or, with z
+                        and the time, [4]; borrowed. Its parameters have the values that it holds */
+  double point[3]; /**< POINT: m */
+} pcsim_flow_quantity;
+/** What comes out; the array is the caller's. */
+typedef struct {
+  double value;       /**< J of the current state */
+  double *derivative; /**< [num_parameters] dJ/dp along the solutions of the flow */
+  int64_t iterations; /**< of the adjoint's linear solve */
+  bool converged;     /**< false: it missed the tolerance, the derivatives are no better than it */
+} pcsim_flow_sensitivity;
+/** dJ/dp of a steady flow by the discrete adjoint: one transposed solve to `tolerance` for all parameters,
+ *  named as in the case; what depends on them there is followed (pcsim_flow_problem_derivative). The
+ * transpose is exact, Rhie and Chow's coefficients included, so that the derivatives are those of the
+ * discrete flow; how far its residual has fallen bounds them. Where nothing fixes the pressure, the quantity
+ * is that of the pressure with mean zero. Call it after pcsim_flow_solver_run has converged; the state stays.
+ * Collective. Errors: ERR_ARG (a run through time, names, a point outside the mesh, a program that does not
+ * fit), ERR_MEMORY, ERR_LIBRARY, ERR_CASE (PETSc options). */
+pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *solver, const pcsim_flow_quantity *quantity,
+                                       const char *const *parameters, int num_parameters, double tolerance,
+                                       pcsim_flow_sensitivity *sensitivity) PCSIM_NODISCARD;
+
 /* --------------------------------------------------- typed conservation laws */
 
 /** Choices of the solver of typed laws; defaults from pcsim_transport_options_default. */

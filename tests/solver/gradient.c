@@ -144,7 +144,7 @@ static double stress_error(const sample *s, double (*height)(const double *)) {
   assert_ok(pcsim_alloc((size_t)(f->nb * m), sizeof *value, &value));
   assert_ok(pcsim_alloc((size_t)(f->nb * dim), sizeof *friction, &friction));
   assert_ok(pcsim_alloc((size_t)f->nb, sizeof *rate, &rate));
-  flow_kernels_of(f)->boundary(f, value, friction, rate);
+  assert_ok(f->kernels->boundary(f, value, friction, rate));
   for (int64_t k = 0; k < f->nb; k++) { /* slip: nothing through, no shear */
     const double *S = f->wall + k * FLOW_WALL_WIDTH(dim), *push = friction + k * dim;
     if (f->wall_kind[k] != PCSIM_FLOW_SLIP) continue;

@@ -1,6 +1,8 @@
 # Tests of solver/: pcsim_test(solver NAME RANKS ...)
 pcsim_test(solver gradient RANKS 1 2 4)
 pcsim_test(solver tangent RANKS 1 2 4)
+pcsim_test(solver flow_program RANKS 1 2 4 LINK flow_by_hand)
+pcsim_test(solver flow_adjoint RANKS 1 2 4)
 pcsim_test(solver block RANKS 1 2 4)
 pcsim_test(solver kovasznay LABEL convergence RANKS 1)
 pcsim_test(solver laws LABEL convergence RANKS 1)

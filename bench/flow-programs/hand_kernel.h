@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Flux kernels of the incompressible flow, written once; flow_kernel_2d.c and flow_kernel_3d.c define DIM
- * and include this file.
+/* Flux kernels of the incompressible flow by hand; hand_2d.c and hand_3d.c define DIM and include this file.
  *
  * Face value of a field: cubic through both cells and their gradients along the centre line, plus the mean
  * gradient times the skewness r (face centre minus the point where the centre line meets the face):
@@ -8,8 +7,8 @@
  * Mass flux (Rhie and Chow 1983, with tau = V/a_P free of the pseudo-time step):
  *   m = u_f.S - tau_f g [ (p_N - p_P) - gbar_p.d ],  g = |S|^2/(S.d)
  * Viscous flux: nu [ g (u_N - u_P) + gbar_u.(S - g d) ]. */
-#include "flow.h"
-#include "simd.h"
+#include "by_hand.h"
+#include "solver/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +27,7 @@ static inline double dot(const double *a, const double *b) {
 
 /* Through time the flux is that of the velocity scale, 1: what depends on the flow would have to be frozen.
  */
-PCSIM_CLONES static void coefficients(flow *f) {
+PCSIM_CLONES static pcsim_status coefficients(flow *f) {
   memset(f->a_p, 0, (size_t)f->nt * sizeof *f->a_p);
   for (int64_t k = 0; k < f->ni; k++) {
     const double *x = f->face + k * FW;
@@ -44,6 +43,7 @@ PCSIM_CLONES static void coefficients(flow *f) {
     f->a_p[f->wall_owner[k]] += 0.5 * m + viscous;
   }
   for (int64_t c = 0; c < f->n; c++) f->tau[c] = f->rhie_chow * f->volume[c] / f->a_p[c];
+  return PCSIM_OK;
 }
 
 /* ------------------------------------------------------------------- fluxes */
@@ -158,7 +158,7 @@ static inline void wall_viscous(const flow *f, int64_t k, const double *x, const
   }
 }
 
-PCSIM_CLONES static void residual(flow *f, double *r) {
+PCSIM_CLONES static pcsim_status residual(flow *f, double *r) {
   const double *q = f->q, *grad = f->grad, beta = f->central;
   const int64_t n = f->n;
   for (int64_t c = 0; c < n; c++) {
@@ -196,9 +196,10 @@ PCSIM_CLONES static void residual(flow *f, double *r) {
     for (int i = 0; i < DIM; i++) r[c * M + i] += convected * value[i] + value[DIM] * S[i] - viscous[i];
     r[c * M + DIM] += m;
   }
+  return PCSIM_OK;
 }
 
-PCSIM_CLONES static void tangent(const flow *f, const double *v, const double *v_grad, double *y) {
+PCSIM_CLONES static pcsim_status tangent(flow *f, const double *v, const double *v_grad, double *y) {
   const double beta = f->central;
   const int64_t n = f->n;
   for (int64_t c = 0; c < n; c++) {
@@ -246,14 +247,12 @@ PCSIM_CLONES static void tangent(const flow *f, const double *v, const double *v
       for (int i = 0; i < DIM; i++) y[c * M + i] += p_cell * S[i] - viscous[i];
     }
   }
+  return PCSIM_OK;
 }
 
 /* ---------------------------------------------------------------- jacobian */
 
-static void jacobian(const flow *f, void *context,
-                     void (*add)(void *context, int32_t row, int32_t column, int64_t slot,
-                                 const double *block)) {
-  const int64_t n = f->n;
+static pcsim_status jacobian(flow *f, void *context, flow_add_block add) {
   double B[M * M];
   for (int64_t k = 0; k < f->ni; k++) {
     const face_geometry e = face_of(f, k);
@@ -271,12 +270,10 @@ static void jacobian(const flow *f, void *context,
       for (int j = 0; j < DIM; j++) B[DIM * M + j] = w * e.S[j];
       B[DIM * M + DIM] = dmp;
       const int32_t column = side ? N : P;
-      if (P < n) add(context, P, column, 4 * k + 2 * 0 + side, B);
-      if (N < n) {
-        double C[M * M];
-        for (int i = 0; i < M * M; i++) C[i] = -B[i];
-        add(context, N, column, 4 * k + 2 * 1 + side, C);
-      }
+      double C[M * M];
+      for (int i = 0; i < M * M; i++) C[i] = -B[i];
+      add(context, P, column, 4 * k + 2 * 0 + side, B);
+      add(context, N, column, 4 * k + 2 * 1 + side, C);
     }
   }
   for (int64_t k = 0; k < f->nb; k++) {
@@ -307,9 +304,10 @@ static void jacobian(const flow *f, void *context,
     }
     add(context, c, c, 4 * f->ni + k, B);
   }
+  return PCSIM_OK;
 }
 
-static void boundary(const flow *f, double *value, double *friction, double *flow_rate) {
+static pcsim_status boundary(flow *f, double *value, double *friction, double *flow_rate) {
   for (int64_t k = 0; k < f->nb; k++) {
     const int64_t c = f->wall_owner[k];
     double viscous[DIM];
@@ -317,4 +315,5 @@ static void boundary(const flow *f, double *value, double *friction, double *flo
     wall_viscous(f, k, f->q + c * M, f->grad + c * M * DIM, value + k * M, viscous);
     for (int i = 0; i < DIM; i++) friction[k * DIM + i] = -viscous[i];
   }
+  return PCSIM_OK;
 }

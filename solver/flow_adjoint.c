@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The programs of the flow run backwards: products with transposed derivatives by state, coefficients and all
+ * that is given. */
+#include "flow_adjoint.h"
+#include "transport.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 64, WRT_MAX = 8 };
+
+/* Names that a reverse is taken by. */
+typedef struct {
+  int num;
+  const char *name[WRT_MAX];
+} wanted;
+
+/* The reverse of one program: by unknowns and, `full`, by everything given. */
+typedef struct {
+  pcsim_executor *x;
+} reverse;
+
+struct flow_adjoint {
+  flow *f;
+  double *seed, *seed_tau;        /* [nt][m], [nt], 0 in ghosts */
+  double *q, *grad, *tau;         /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
+  double *value[FLOW_NUM_GROUPS]; /* [num][m] */
+  double *face, *node;            /* [nb][m], [num_given][m] */
+  double nu, force[3], density;
+  reverse product, full;
+};
+
+/* ------------------------------------------------------------------- reverses */
+
+static void want_input(const pcsim_program *p, const char *name, wanted *w) {
+  if (transport_needs(p, name)) w->name[w->num++] = name;
+}
+
+static bool wants(const wanted *w, const char *name) {
+  for (int i = 0; i < w->num; i++)
+    if (!strcmp(w->name[i], name)) return true;
+  return false;
+}
+
+static const char *value_name(int group) {
+  static const char *const name[FLOW_NUM_GROUPS] = {"given.value", "slip.value", "outlet.value",
+                                                    "total.value"};
+  return name[group];
+}
+
+static void want_given(const pcsim_program *p, wanted *w) {
+  want_input(p, "nu", w);
+  want_input(p, "force", w);
+  want_input(p, "density", w);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, value_name(i), w);
+}
+
+/* The cotangents that were asked for go to the arrays of the adjoint; those that were not are 0 there. */
+static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, reverse *r) {
+  const struct {
+    const char *name;
+    double *data;
+  } outputs[] = {{"q", a->q},
+                 {"grad", a->grad},
+                 {"cells.tau", a->tau},
+                 {"nu", &a->nu},
+                 {"force", a->force},
+                 {"density", &a->density},
+                 {value_name(0), a->value[0]},
+                 {value_name(1), a->value[1]},
+                 {value_name(2), a->value[2]},
+                 {value_name(3), a->value[3]}};
+  char name[NAME];
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+    if (!wants(w, outputs[i].name)) continue;
+    snprintf(name, sizeof name, "b_%s", outputs[i].name);
+    PCSIM_TRY(pcsim_executor_bind_output(r->x, name, outputs[i].data));
+  }
+  return PCSIM_OK;
+}
+
+/* The reverse of `p` by what is wanted, its own outputs left out but for `also`. */
+static pcsim_status make_reverse(flow_adjoint *a, const pcsim_program *p, int knows, const wanted *w,
+                                 const char *also, const char *const *parameters, int num_parameters,
+                                 reverse *r) {
+  pcsim_program *back = NULL;
+  const char **wrt = NULL, **keep = NULL;
+  char(*text)[NAME + 2] = NULL;
+  const int num = w->num + num_parameters;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *wrt, &wrt), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *keep, &keep), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *text, &text), status, done);
+  for (int i = 0; i < num; i++) {
+    wrt[i] = i < w->num ? w->name[i] : parameters[i - w->num];
+    snprintf(text[i], sizeof text[i], "b_%s", wrt[i]);
+    keep[i] = text[i];
+  }
+  keep[num] = also;
+  PCSIM_GOTO(pcsim_transform_vjp(p, wrt, num, &back), status, done);
+  PCSIM_GOTO(pcsim_program_keep(back, keep, num + (also != NULL)), status, done);
+  PCSIM_GOTO(flow_programs_executor(a->f->programs, back, knows, &r->x), status, done);
+  status = bind_cotangents(a, w, r);
+done:
+  pcsim_program_destroy(&back);
+  pcsim_free(&wrt), pcsim_free(&keep), pcsim_free(&text);
+  return status;
+}
+
+static pcsim_status make_residual(flow_adjoint *a) {
+  pcsim_program *p = NULL;
+  wanted w = {0};
+  pcsim_status status;
+  reverse *both[2] = {&a->product, &a->full};
+  PCSIM_TRY(flow_write_program(a->f, &p));
+  PCSIM_GOTO(pcsim_program_keep(p, (const char *const[]){"all", "coefficient"}, 2), status, done);
+  want_input(p, "q", &w), want_input(p, "grad", &w), want_input(p, "cells.tau", &w);
+  for (int full = 0; full < 2; full++) {
+    if (full) want_given(p, &w);
+    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, NULL, 0, both[full]), status, done);
+    PCSIM_GOTO(pcsim_executor_bind(both[full]->x, "b_all", a->seed), status, done);
+    PCSIM_GOTO(pcsim_executor_bind(both[full]->x, "b_coefficient", a->seed_tau), status, done);
+  }
+done:
+  pcsim_program_destroy(&p);
+  return status;
+}
+
+static pcsim_status fill(flow_adjoint *a) {
+  const flow *f = a->f;
+  const size_t m = (size_t)f->dim + 1, d = (size_t)f->dim, nt = (size_t)f->nt;
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->seed));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->seed_tau));
+  PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->q));
+  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &a->grad));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->tau));
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    PCSIM_TRY(pcsim_alloc((size_t)f->programs->group[i].num * m, sizeof(double), &a->value[i]));
+  PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &a->face));
+  PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &a->node));
+  return make_residual(a);
+}
+
+pcsim_status flow_adjoint_create(flow *f, flow_adjoint **out) {
+  flow_adjoint *a = NULL;
+  *out = NULL;
+  pcsim_status status = pcsim_alloc(1, sizeof *a, &a);
+  if (status == PCSIM_OK) {
+    a->f = f;
+    status = fill(a);
+  }
+  status = pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
+  if (status != PCSIM_OK) flow_adjoint_destroy(&a);
+  *out = a;
+  return status;
+}
+
+void flow_adjoint_destroy(flow_adjoint **out) {
+  flow_adjoint *a = *out;
+  if (!a) return;
+  pcsim_executor_destroy(&a->product.x), pcsim_executor_destroy(&a->full.x);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]);
+  void *blocks[] = {&a->seed, &a->seed_tau, &a->q, &a->grad, &a->tau, &a->face, &a->node};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
+  pcsim_free(out);
+}
+
+/* ------------------------------------------------------------------- products */
+
+/* psi and phi of w [n][m + 1] as seeds of residual and coefficients. */
+static void set_seeds(flow_adjoint *a, const double *w) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  for (int64_t c = 0; c < f->n; c++) {
+    memcpy(a->seed + c * m, w + c * (m + 1), (size_t)m * sizeof *w);
+    a->seed_tau[c] = -w[c * (m + 1) + m] * f->a_p[c] / f->tau[c];
+  }
+}
+
+/* Exchanges and gradients transposed: all that came to the unknowns, in the owned rows of a->q and a->tau;
+ * `given`: what comes to given values is added to a->face and a->node. */
+static pcsim_status pull_back(flow_adjoint *a, bool given) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  PCSIM_TRY(pcsim_mesh_exchange_add(f->mesh, 1, a->tau));
+  PCSIM_TRY(pcsim_mesh_exchange_add(f->mesh, m * f->dim, a->grad));
+  flow_gradient_transposed(f, a->grad, a->q, given ? a->face : NULL, given ? a->node : NULL);
+  return pcsim_mesh_exchange_add(f->mesh, m, a->q);
+}
+
+/* The unknowns' part [n][m + 1], without the identity of the coefficients. */
+static void get_unknowns(const flow_adjoint *a, double *y) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  for (int64_t c = 0; c < f->n; c++) {
+    memcpy(y + c * (m + 1), a->q + c * m, (size_t)m * sizeof *y);
+    y[c * (m + 1) + m] = a->tau[c] * f->tau[c];
+  }
+}
+
+pcsim_status flow_adjoint_product(flow_adjoint *a, const double *w, double *y) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  set_seeds(a, w);
+  PCSIM_TRY(pcsim_executor_run(a->product.x, false));
+  PCSIM_TRY(pull_back(a, false));
+  get_unknowns(a, y);
+  for (int64_t c = 0; c < f->n; c++) y[c * (m + 1) + m] += f->a_p[c] * w[c * (m + 1) + m];
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------- what is given */
+
+static void clear_given(flow_adjoint *a) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  a->nu = a->density = 0;
+  memset(a->force, 0, sizeof a->force);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    memset(a->value[i], 0, (size_t)(f->programs->group[i].num * m) * sizeof(double));
+  memset(a->face, 0, (size_t)(f->nb * m) * sizeof(double));
+  memset(a->node, 0, (size_t)(f->gradient.num_given * m) * sizeof(double));
+}
+
+/* given += factor times what the last run and pull_back left. */
+static void add_given(const flow_adjoint *a, double factor, flow_cotangent *given) {
+  const flow *f = a->f;
+  const int m = f->dim + 1;
+  given->nu += factor * a->nu;
+  given->density += factor * a->density;
+  for (int i = 0; i < 3; i++) given->force[i] += factor * a->force[i];
+  for (int64_t k = 0; k < f->nb * m; k++) given->value[k] += factor * a->face[k];
+  for (int64_t k = 0; k < f->gradient.num_given * m; k++) given->node[k] += factor * a->node[k];
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    const flow_group *g = &f->programs->group[i];
+    for (int64_t k = 0; k < g->num; k++)
+      for (int c = 0; c < m; c++) given->value[g->face[k] * m + c] += factor * a->value[i][k * m + c];
+  }
+}
+
+pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent *given) {
+  clear_given(a);
+  set_seeds(a, w);
+  PCSIM_TRY(pcsim_executor_run(a->full.x, false));
+  PCSIM_TRY(pull_back(a, true));
+  add_given(a, -1, given);
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------- functionals */
+
+static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional, const char *const *names,
+                             int num, double *parameter, double *value, reverse *r) {
+  const flow *f = a->f;
+  const double one = 1;
+  char name[NAME];
+  wanted w = {0};
+  for (size_t i = 0; i < 3; i++)
+    want_input(functional->program, (const char *const[]){"q", "grad", "cells.tau"}[i], &w);
+  want_given(functional->program, &w);
+  pcsim_status status = make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w,
+                                     "value", names, num, r);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(f->mesh), status));
+  PCSIM_TRY(flow_functional_bind(functional, r->x));
+  PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
+  PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
+  for (int i = 0; i < num; i++) {
+    snprintf(name, sizeof name, "b_%s", names[i]);
+    PCSIM_TRY(pcsim_executor_bind_output(r->x, name, parameter + i));
+  }
+  memset(a->q, 0, (size_t)(f->nt * (f->dim + 1)) * sizeof *a->q);
+  memset(a->grad, 0, (size_t)(f->nt * (f->dim + 1) * f->dim) * sizeof *a->grad);
+  memset(a->tau, 0, (size_t)f->nt * sizeof *a->tau);
+  clear_given(a);
+  return pcsim_executor_run(r->x, false);
+}
+
+pcsim_status flow_adjoint_functional(flow_adjoint *a, const flow_functional *functional,
+                                     const char *const *names, int num, double *value, double *b,
+                                     flow_cotangent *given, double *parameter) {
+  reverse r = {0};
+  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, &r);
+  pcsim_executor_destroy(&r.x);
+  PCSIM_TRY(status);
+  PCSIM_TRY(pull_back(a, true));
+  add_given(a, 1, given);
+  get_unknowns(a, b);
+  MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->f->mesh));
+  return PCSIM_OK;
+}

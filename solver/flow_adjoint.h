@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file flow_adjoint.h  Private to solver/: transposed derivatives of the steady flow.
+ *
+ *  A converged state is one of R(q, tau, p) = 0 with tau = T(q, tau, p), Rhie and Chow's coefficients. Both
+ * are unknowns of the adjoint:
+ *
+ *      R_q^T psi - T_q^T phi = J_q,    R_tau^T psi + phi - T_tau^T phi = J_tau
+ *      dJ/dp = J_p - psi^T R_p + phi^T T_p
+ *
+ *  One vector holds psi and, last of a cell, phi in the scale of momentum: row [c][m] of the system is the
+ *  equation of tau times a_P/tau, and its unknown the relative change of tau. Everything refers to the state
+ *  and the coefficients that stand in the flow: call flow_residual first. Letters as in flow.h. */
+#ifndef PCSIM_SOLVER_FLOW_ADJOINT_H
+#define PCSIM_SOLVER_FLOW_ADJOINT_H
+
+#include "flow_program.h"
+#include "look.h"
+
+/** What comes to everything that the flow is given, scaled as in flow.h; of this rank alone. */
+typedef struct {
+  double nu, force[3];
+  double density; /**< in the units of the case, where the quantity itself depends on it */
+  double *value;  /**< [nb][m] to the given values of boundary faces */
+  double *node;   /**< [gradient.num_given][m] to those of boundary nodes */
+} flow_cotangent;
+
+typedef struct flow_adjoint flow_adjoint;
+/** `f` is borrowed. Errors: ERR_MEMORY. Caller destroys. Collective. */
+pcsim_status flow_adjoint_create(flow *f, flow_adjoint **adjoint) PCSIM_NODISCARD;
+void flow_adjoint_destroy(flow_adjoint **adjoint);
+/** y = the transposed system times w, both [n][m + 1]. Collective. */
+pcsim_status flow_adjoint_product(flow_adjoint *adjoint, const double *w, double *y) PCSIM_NODISCARD;
+/** given -= psi^T R_p - phi^T T_p for everything given; w [n][m + 1]. Collective. */
+pcsim_status flow_adjoint_given(flow_adjoint *adjoint, const double *w,
+                                flow_cotangent *given) PCSIM_NODISCARD;
+/** Solve the transposed system by flexible GMRES, preconditioned by `linear`'s transposed one; b, w
+ *  [n][m + 1]. Collective. Errors: ERR_LIBRARY, ERR_CASE (PETSc options). */
+pcsim_status flow_adjoint_solve(flow_adjoint *adjoint, const flow *f, flow_linear *linear, const double *b,
+                                double tolerance, double *w, int64_t *iterations,
+                                bool *converged) PCSIM_NODISCARD;
+/** dJ/dp of a quantity of the flow's converged state for the parameters of its problem
+ *  (pcsim_flow_solver_adjoint). */
+pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
+                              const pcsim_flow_quantity *quantity, const char *const *parameters, int num,
+                              double tolerance, pcsim_flow_sensitivity *out) PCSIM_NODISCARD;
+
+/** A program "value" (on no space) of the whole mesh, with inputs as those of flow_program.h and its own. */
+typedef struct {
+  pcsim_program *program;               /**< owned */
+  look cells;                           /**< that it looks at */
+  bool on_faces;                        /**< it looks at boundary faces */
+  double *face_weight[FLOW_NUM_GROUPS]; /**< [num of the group] 1: counts */
+} flow_functional;
+/** Errors: ERR_ARG (names, a point outside, a program that does not fit). Caller destroys. Collective. */
+pcsim_status flow_functional_create(const flow *f, const pcsim_flow_quantity *quantity,
+                                    flow_functional **functional) PCSIM_NODISCARD;
+void flow_functional_destroy(flow_functional **functional);
+/** Bind what the functional's program has of its own. */
+pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_executor *x) PCSIM_NODISCARD;
+/** The functional's value, of all ranks; b [n][m + 1] its derivative by the unknowns, what comes to
+ * everything given added to `given`, and to `parameter` [num] of the quantity's program, by their names.
+ * Collective. */
+pcsim_status flow_adjoint_functional(flow_adjoint *adjoint, const flow_functional *functional,
+                                     const char *const *names, int num, double *value, double *b,
+                                     flow_cotangent *given, double *parameter) PCSIM_NODISCARD;
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Quantities of a flow as programs of the whole mesh: sums over cells or boundary faces. */
+#include "flow_adjoint.h"
+#include "flow_law.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ programs */
+
+static void write_unknowns(writer *w) {
+  w->q = pcsim_build_input(w->p, "q", w->cells, w->m);
+  w->grad = pcsim_build_input(w->p, "grad", w->cells, w->m * w->d);
+}
+
+/* density U^2: pressures, and forces on an area */
+static pcsim_value write_pressure_scale(const writer *w, const flow *f) {
+  const pcsim_value density = pcsim_build_input(w->p, "density", PCSIM_NO_SPACE, 1);
+  return write_mul(w, density, write_number(w, f->scale_velocity * f->scale_velocity));
+}
+
+/* Force or flow of the faces of one group; PCSIM_NO_VALUE: nothing flows there. */
+static pcsim_value write_of_group(const writer *w, int group, const double *direction, pcsim_value tau,
+                                  pcsim_value nu) {
+  pcsim_program *p = w->p;
+  const char *name = flow_group_name(group);
+  const pcsim_space space = pcsim_build_space(p, name);
+  const pcsim_map owner = write_map(w, name, "owner", space);
+  law_boundary b = law_boundary_of(w, group, space, nu);
+  b.x = pcsim_build_gather(p, owner, w->q);
+  b.g = pcsim_build_gather(p, owner, w->grad);
+  b.tau = pcsim_build_gather(p, owner, tau);
+  const law_boundary_flux out = law_write_boundary(w, (flow_group_kind)group, &b);
+  const pcsim_value weight = write_input(w, name, "weight", space, 1);
+  pcsim_value value = out.mass;
+  if (direction) {
+    const pcsim_value area = pcsim_build_slice(p, b.geometry, 0, w->d);
+    const pcsim_value along = pcsim_build_constants(p, w->d, direction);
+    value = write_mul(w, write_row(w, out.state, w->d), write_dot(w, along, area));
+    if (out.viscous >= 0) value = write_sub(w, value, write_dot(w, along, out.viscous));
+  }
+  return value < 0 ? value : pcsim_build_sum(p, write_mul(w, weight, value));
+}
+
+pcsim_status flow_write_surface_sum(const flow *f, const double *direction, pcsim_program **program) {
+  writer w;
+  *program = NULL;
+  PCSIM_TRY(law_begin(f, &w));
+  write_unknowns(&w);
+  const pcsim_value tau = write_input(&w, "cells", "tau", w.cells, 1);
+  const pcsim_value nu = pcsim_build_input(w.p, "nu", PCSIM_NO_SPACE, 1);
+  pcsim_value sum = write_number(&w, 0);
+  for (int group = 0; group < FLOW_NUM_GROUPS; group++) {
+    const pcsim_value part = write_of_group(&w, group, direction, tau, nu);
+    if (part >= 0) sum = write_add(&w, sum, part);
+  }
+  const pcsim_value scale = direction ? write_pressure_scale(&w, f) : write_number(&w, f->scale_velocity);
+  pcsim_build_output(w.p, "value", write_mul(&w, scale, sum));
+  return write_end(&w, program);
+}
+
+/* Everything that a quantity may ask for at the places that are looked at, in the units of the case. */
+enum { ARGUMENTS_MAX = 1 + 4 + 4 * 3 };
+typedef struct {
+  int num;
+  char name[ARGUMENTS_MAX][16];
+  pcsim_argument argument[ARGUMENTS_MAX];
+} argument_list;
+
+static void give(argument_list *list, const char *unknown, char axis, pcsim_value value) {
+  const int k = list->num++;
+  if (axis) snprintf(list->name[k], sizeof list->name[k], "%s_%c", unknown, axis);
+  else snprintf(list->name[k], sizeof list->name[k], "%s", unknown);
+  list->argument[k] = (pcsim_argument){list->name[k], value};
+}
+
+static void give_unknowns(const writer *w, const flow *f, pcsim_map owner, pcsim_value reach,
+                          argument_list *list) {
+  static const char *const names[] = {"u", "v", "w"};
+  pcsim_program *p = w->p;
+  const pcsim_value q = pcsim_build_gather(p, owner, w->q), grad = pcsim_build_gather(p, owner, w->grad);
+  const pcsim_value velocity = write_number(w, f->scale_velocity), pressure = write_pressure_scale(w, f);
+  for (int i = 0; i < w->m; i++) {
+    const char *name = i == w->d ? "p" : names[i];
+    const pcsim_value scale = i == w->d ? pressure : velocity;
+    const pcsim_value g = write_mul(w, scale, pcsim_build_slice(p, grad, i * w->d, w->d));
+    give(list, name, 0, write_add(w, write_mul(w, scale, write_row(w, q, i)), write_dot(w, g, reach)));
+    for (int j = 0; j < w->d; j++) give(list, name, "xyz"[j], write_row(w, g, j));
+  }
+}
+
+/* Coordinates as the quantity wants them. */
+static pcsim_status give_coordinates(const writer *w, const pcsim_program *quantity, pcsim_space space,
+                                     argument_list *list) {
+  pcsim_value all = write_input(w, "looks", "coordinates", space, 4);
+  const char *name;
+  int rows;
+  for (int i = 0; (name = pcsim_program_input(quantity, i, &rows, NULL)); i++) {
+    if (strcmp(name, "coordinates") != 0 || rows == 4) continue;
+    PCSIM_CHECK(rows == w->d, PCSIM_ERR_ARG,
+                "a quantity of %d coordinates in %dD; expected %d, or 4 with the time", rows, w->d, w->d);
+    all = pcsim_build_slice(w->p, all, 0, rows);
+  }
+  give(list, "coordinates", 0, all);
+  return PCSIM_OK;
+}
+
+pcsim_status flow_write_cell_sum(const flow *f, const pcsim_program *quantity, pcsim_program **program) {
+  static const char *const output = "0";
+  writer w;
+  argument_list list = {0};
+  pcsim_value value;
+  *program = NULL;
+  PCSIM_TRY(law_begin(f, &w));
+  write_unknowns(&w);
+  const pcsim_space space = pcsim_build_space(w.p, "looks");
+  const pcsim_map owner = write_map(&w, "looks", "owner", space);
+  const pcsim_value reach = write_input(&w, "looks", "reach", space, w.d);
+  const pcsim_value weight = write_input(&w, "looks", "weight", space, 1);
+  give_unknowns(&w, f, owner, reach, &list);
+  const pcsim_status status = give_coordinates(&w, quantity, space, &list);
+  if (status != PCSIM_OK) {
+    pcsim_program_destroy(&w.p);
+    return status;
+  }
+  pcsim_build_part(w.p, quantity, space, list.argument, list.num, &output, 1, &value);
+  pcsim_build_output(w.p, "value", pcsim_build_sum(w.p, write_mul(&w, weight, value)));
+  return write_end(&w, program);
+}
+
+/* ------------------------------------------------------------- what it looks at */
+
+static pcsim_status look_at_faces(const flow *f, const char *name, flow_functional *out) {
+  const pcsim_mesh_view *v = f->view;
+  const int patch = name ? pcsim_mesh_find_patch(f->mesh, name) : -1;
+  PCSIM_CHECK(patch >= 0, PCSIM_ERR_ARG, "the mesh has no boundary \"%s\"", name ? name : "");
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    const flow_group *g = &f->programs->group[i];
+    PCSIM_TRY(pcsim_alloc((size_t)g->num, sizeof(double), &out->face_weight[i]));
+    for (int64_t k = 0; k < g->num; k++) {
+      const int64_t face = f->ni + g->face[k];
+      out->face_weight[i][k] = face >= v->patch_start[patch] && face < v->patch_start[patch + 1];
+    }
+  }
+  return PCSIM_OK;
+}
+
+static bool on_faces(const pcsim_flow_quantity *q) {
+  return q->kind == PCSIM_FLOW_QUANTITY_FORCE || q->kind == PCSIM_FLOW_QUANTITY_FLOW_RATE;
+}
+
+static pcsim_status fill(const flow *f, const pcsim_flow_quantity *q, flow_functional *out) {
+  if (!on_faces(q)) return flow_write_cell_sum(f, q->program, &out->program);
+  PCSIM_TRY(look_at_faces(f, q->where, out));
+  return flow_write_surface_sum(f, q->kind == PCSIM_FLOW_QUANTITY_FORCE ? q->direction : NULL, &out->program);
+}
+
+static pcsim_status create(const flow *f, const pcsim_flow_quantity *q, flow_functional *out) {
+  PCSIM_CHECK(on_faces(q) || q->program, PCSIM_ERR_ARG, "a quantity without a program");
+  out->on_faces = on_faces(q);
+  if (q->kind == PCSIM_FLOW_QUANTITY_POINT) PCSIM_TRY(look_at_point(f->mesh, q->point, &out->cells));
+  else if (!on_faces(q))
+    PCSIM_TRY(look_at_region(f->mesh, q->where, q->kind == PCSIM_FLOW_QUANTITY_MEAN, &out->cells));
+  for (int64_t i = 0; i < out->cells.num; i++) out->cells.coordinates[4 * i + 3] = f->time;
+  return pcsim_status_agree(pcsim_mesh_comm(f->mesh), fill(f, q, out));
+}
+
+pcsim_status flow_functional_create(const flow *f, const pcsim_flow_quantity *quantity,
+                                    flow_functional **out) {
+  flow_functional *made = NULL;
+  *out = NULL;
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(f->mesh), pcsim_alloc(1, sizeof *made, &made)));
+  const pcsim_status status = create(f, quantity, made);
+  if (status != PCSIM_OK) flow_functional_destroy(&made);
+  *out = made;
+  return status;
+}
+
+void flow_functional_destroy(flow_functional **out) {
+  flow_functional *f = *out;
+  if (!f) return;
+  pcsim_program_destroy(&f->program);
+  look_free(&f->cells);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&f->face_weight[i]);
+  pcsim_free(out);
+}
+
+pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_executor *x) {
+  char name[WRITE_NAME];
+  const look *l = &functional->cells;
+  for (int i = 0; functional->on_faces && i < FLOW_NUM_GROUPS; i++) {
+    snprintf(name, sizeof name, "%s.weight", flow_group_name(i));
+    if (transport_needs(functional->program, name))
+      PCSIM_TRY(pcsim_executor_bind(x, name, functional->face_weight[i]));
+  }
+  if (functional->on_faces) return PCSIM_OK;
+  PCSIM_TRY(pcsim_executor_points(x, "looks", l->num));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", l->owner));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", l->weight));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", l->reach));
+  return pcsim_executor_bind(x, "looks.coordinates", l->coordinates);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Derivatives of one number by parameters of the case: dJ/dp = J_p - psi^T R_p + phi^T T_p, where everything
+ * given joins the parameters with residual and quantity. */
+#include "flow_adjoint.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  flow *f;
+  flow_adjoint *adjoint;
+  flow_functional *functional;
+  flow_cotangent given;
+  double *b, *w;      /* [n][m + 1] right-hand side; psi and phi */
+  const char **inner; /* [num_inner] parameters that the quantity's program has itself */
+  double *inner_derivative;
+  int num_inner;
+  double *patch; /* [patches][m] how the velocities of walls change */
+} sensitivity;
+
+static pcsim_status allocate(sensitivity *s, int num) {
+  const flow *f = s->f;
+  const size_t m = (size_t)f->dim + 1, size = (size_t)f->n * (m + 1);
+  PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &s->given.value));
+  PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &s->given.node));
+  PCSIM_TRY(pcsim_alloc(size, sizeof(double), &s->b));
+  PCSIM_TRY(pcsim_alloc(size, sizeof(double), &s->w));
+  PCSIM_TRY(pcsim_alloc((size_t)num, sizeof *s->inner, &s->inner));
+  PCSIM_TRY(pcsim_alloc((size_t)num, sizeof(double), &s->inner_derivative));
+  return pcsim_alloc((size_t)f->view->num_patches * m, sizeof(double), &s->patch);
+}
+
+static void release(sensitivity *s) {
+  flow_adjoint_destroy(&s->adjoint);
+  flow_functional_destroy(&s->functional);
+  pcsim_free(&s->given.value), pcsim_free(&s->given.node), pcsim_free(&s->b), pcsim_free(&s->w);
+  pcsim_free(&s->inner), pcsim_free(&s->inner_derivative), pcsim_free(&s->patch);
+}
+
+/* Coefficients that belong to the state: they and the fluxes depend on each other, more weakly each time. */
+static pcsim_status settle(flow *f) {
+  enum { ROUNDS = 4 };
+  PCSIM_TRY(flow_residual(f, f->scratch));
+  for (int i = 0; i < ROUNDS; i++) {
+    PCSIM_TRY(flow_update_coefficients(f));
+    PCSIM_TRY(flow_residual(f, f->scratch));
+  }
+  return PCSIM_OK;
+}
+
+/* The quantity is that of the pressure less its mean. */
+static void take_out_level(sensitivity *s) {
+  const flow *f = s->f;
+  const int m = f->dim + 1;
+  double sum[2] = {0, 0};
+  if (!f->problem->pressure_free) return;
+  for (int64_t c = 0; c < f->n; c++) sum[0] += s->b[c * (m + 1) + m - 1], sum[1] += f->volume[c];
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(f->mesh));
+  for (int64_t c = 0; c < f->n; c++) s->b[c * (m + 1) + m - 1] -= sum[0] / sum[1] * f->volume[c];
+}
+
+/* -------------------------------------------------------------- one parameter */
+
+/* Walls of one velocity: what it gains, from any of their faces. Collective. */
+static void gains_of_walls(const sensitivity *s, const double *velocity) {
+  const flow *f = s->f;
+  const pcsim_mesh_view *v = f->view;
+  const int m = f->dim + 1;
+  for (int i = 0; i < v->num_patches * m; i++) s->patch[i] = INFINITY;
+  for (int p = 0; p < v->num_patches; p++)
+    for (int64_t k = v->patch_start[p] - f->ni; k < v->patch_start[p + 1] - f->ni; k++)
+      for (int i = 0; i < f->dim; i++) s->patch[p * m + i] = fmin(s->patch[p * m + i], velocity[3 * k + i]);
+  MPI_Allreduce(MPI_IN_PLACE, s->patch, v->num_patches * m, MPI_DOUBLE, MPI_MIN, pcsim_mesh_comm(f->mesh));
+}
+
+/* What comes of the values given at boundaries, scaled: u/U, p/(rho U^2). This rank's share. */
+static double through_boundaries(const sensitivity *s, const pcsim_flow_derivative *d) {
+  const flow *f = s->f;
+  const int m = f->dim + 1;
+  const double U = f->scale_velocity, pressure = f->density * U * U;
+  double sum = 0;
+  for (int64_t k = 0; k < f->nb; k++) {
+    const double *to = s->given.value + k * m;
+    for (int i = 0; i < f->dim; i++) sum += to[i] * d->velocity[3 * k + i] / U;
+    sum += to[f->dim] * (d->pressure[k] / pressure - f->wall_value[k * m + f->dim] * d->density / f->density);
+  }
+  for (int64_t i = 0; i < f->gradient.num_given; i++) {
+    const int p = f->view->node_patch[f->gradient.given[i]];
+    for (int j = 0; j < f->dim; j++) sum += s->given.node[i * m + j] * s->patch[p * m + j] / U;
+  }
+  return sum;
+}
+
+/* nu = mu/(rho U), force/(rho U^2) */
+static double through_numbers(const sensitivity *s, const pcsim_flow_derivative *d) {
+  const flow *f = s->f;
+  const double U = f->scale_velocity, share = d->density / f->density;
+  double sum = s->given.density * d->density;
+  sum += s->given.nu * (d->viscosity / (f->density * U) - f->nu * share);
+  for (int i = 0; i < f->dim; i++)
+    sum += s->given.force[i] * (d->force[i] / (f->density * U * U) - f->force[i] * share);
+  return sum;
+}
+
+/* ------------------------------------------------------------------------ all */
+
+static pcsim_status solve(sensitivity *s, flow_linear *linear, double tolerance,
+                          pcsim_flow_sensitivity *out) {
+  flow *f = s->f;
+  PCSIM_TRY(flow_adjoint_functional(s->adjoint, s->functional, s->inner, s->num_inner, &out->value, s->b,
+                                    &s->given, s->inner_derivative));
+  take_out_level(s);
+  memset(f->diagonal, 0, (size_t)f->n * sizeof *f->diagonal);
+  PCSIM_TRY(
+      flow_adjoint_solve(s->adjoint, f, linear, s->b, tolerance, s->w, &out->iterations, &out->converged));
+  return flow_adjoint_given(s->adjoint, s->w, &s->given);
+}
+
+static pcsim_status differentiate(sensitivity *s, pcsim_flow_problem *problem, const char *const *parameters,
+                                  int num, double *derivative) {
+  for (int i = 0; i < num; i++) {
+    pcsim_flow_derivative d;
+    PCSIM_TRY(pcsim_flow_problem_derivative(problem, parameters[i], &d));
+    gains_of_walls(s, d.velocity);
+    derivative[i] = through_numbers(s, &d) + through_boundaries(s, &d);
+    for (int k = 0; k < s->num_inner; k++)
+      if (!strcmp(s->inner[k], parameters[i])) derivative[i] += s->inner_derivative[k];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, derivative, num, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(s->f->mesh));
+  return PCSIM_OK;
+}
+
+static void find_inner(sensitivity *s, const char *const *parameters, int num) {
+  for (int i = 0; i < num; i++)
+    if (pcsim_program_parameter(s->functional->program, parameters[i], NULL, NULL))
+      s->inner[s->num_inner++] = parameters[i];
+}
+
+pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
+                              const pcsim_flow_quantity *quantity, const char *const *parameters, int num,
+                              double tolerance, pcsim_flow_sensitivity *out) {
+  sensitivity s = {.f = f};
+  pcsim_status status;
+  PCSIM_GOTO(flow_functional_create(f, quantity, &s.functional), status, done);
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(f->mesh), allocate(&s, num)), status, done);
+  find_inner(&s, parameters, num);
+  PCSIM_GOTO(settle(f), status, done);
+  PCSIM_GOTO(flow_adjoint_create(f, &s.adjoint), status, done);
+  PCSIM_GOTO(solve(&s, linear, tolerance, out), status, done);
+  status = differentiate(&s, problem, parameters, num, out->derivative);
+done:
+  release(&s);
+  return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cells of regions and around points, for integrals, means and values. */
+#include "look.h"
+
+#include <string.h>
+
+static pcsim_status allocate(int dim, int64_t num, look *l) {
+  const size_t n = (size_t)num;
+  l->num = num;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *l->owner, &l->owner));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *l->weight, &l->weight));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)dim, sizeof *l->reach, &l->reach));
+  return pcsim_alloc(n * 4, sizeof *l->coordinates, &l->coordinates);
+}
+
+void look_free(look *l) {
+  pcsim_free(&l->owner), pcsim_free(&l->weight), pcsim_free(&l->reach), pcsim_free(&l->coordinates);
+}
+
+static pcsim_status find_region(const pcsim_mesh_view *v, const char *name, int *region) {
+  *region = -1;
+  for (int r = 0; name && r < v->num_regions; r++)
+    if (!strcmp(v->region_name[r], name)) *region = r;
+  PCSIM_CHECK(!name || *region >= 0, PCSIM_ERR_ARG, "the mesh has no region \"%s\"", name);
+  return PCSIM_OK;
+}
+
+static pcsim_status fill_region(const pcsim_mesh_view *v, int region, look *l) {
+  int64_t num = 0;
+  for (int64_t c = 0; c < v->num_cells; c++) num += region < 0 || v->cell_region[c] == region;
+  PCSIM_TRY(allocate(v->dim, num, l));
+  for (int64_t c = 0, at = 0; c < v->num_cells; c++) {
+    if (region >= 0 && v->cell_region[c] != region) continue;
+    l->owner[at] = (int32_t)c;
+    l->weight[at] = v->cell_volume[c];
+    memcpy(l->coordinates + 4 * at++, v->cell_centre + 3 * c, 3 * sizeof(double));
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status look_at_region(const pcsim_mesh *mesh, const char *name, bool mean, look *l) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+  int region;
+  double total = 0;
+  *l = (look){0};
+  PCSIM_TRY(find_region(v, name, &region));
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(mesh), fill_region(v, region, l)));
+  if (!mean) return PCSIM_OK;
+  for (int64_t i = 0; i < l->num; i++) total += l->weight[i];
+  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(mesh));
+  for (int64_t i = 0; i < l->num; i++) l->weight[i] /= total;
+  return PCSIM_OK;
+}
+
+static pcsim_status fill_point(const pcsim_mesh_view *v, const double point[3], int64_t cell, look *l) {
+  PCSIM_TRY(allocate(v->dim, cell >= 0, l));
+  if (cell < 0) return PCSIM_OK;
+  l->owner[0] = (int32_t)cell;
+  l->weight[0] = 1;
+  memcpy(l->coordinates, point, 3 * sizeof *point);
+  for (int j = 0; j < v->dim; j++) l->reach[j] = point[j] - v->cell_centre[3 * cell + j];
+  return PCSIM_OK;
+}
+
+pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *l) {
+  int rank = 0, mine = 0;
+  int64_t cell = 0;
+  bool inside = false;
+  *l = (look){0};
+  PCSIM_TRY(pcsim_mesh_locate(mesh, point, &rank, &cell, &inside));
+  PCSIM_CHECK(inside, PCSIM_ERR_ARG, "the point (%.6g, %.6g, %.6g) lies outside the mesh", point[0], point[1],
+              point[2]);
+  MPI_Comm_rank(pcsim_mesh_comm(mesh), &mine);
+  return pcsim_status_agree(pcsim_mesh_comm(mesh),
+                            fill_point(pcsim_mesh_get(mesh), point, mine == rank ? cell : -1, l));
+}
