@@ -243,5 +243,7 @@ pcsim_status pcsim_mesh_mpi_error(int code, const char *file, int line, const ch
 /** Messages of any length, in pieces that MPI can count. */
 pcsim_status pcsim_mesh_send(const void *data, size_t size, int rank, int tag, MPI_Comm comm) PCSIM_NODISCARD;
 pcsim_status pcsim_mesh_receive(void *data, size_t size, int rank, int tag, MPI_Comm comm) PCSIM_NODISCARD;
+/** From rank 0 to all. */
+pcsim_status pcsim_mesh_broadcast(void *data, size_t size, MPI_Comm comm) PCSIM_NODISCARD;
 
 #endif

@@ -28,3 +28,11 @@ pcsim_status pcsim_mesh_receive(void *data, size_t size, int rank, int tag, MPI_
   }
   return PCSIM_OK;
 }
+
+pcsim_status pcsim_mesh_broadcast(void *data, size_t size, MPI_Comm comm) {
+  for (size_t done = 0; done < size; done += PIECE) {
+    int count = (int)(size - done < PIECE ? size - done : PIECE);
+    PCSIM_MPI(MPI_Bcast((char *)data + done, count, MPI_BYTE, 0, comm));
+  }
+  return PCSIM_OK;
+}

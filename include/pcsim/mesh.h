@@ -211,6 +211,29 @@ pcsim_status pcsim_mesh_gather_geometry(const pcsim_mesh *mesh, pcsim_raw_mesh *
 pcsim_status pcsim_mesh_locate(const pcsim_mesh *mesh, const double point[3], int *rank, int64_t *cell,
                                bool *inside) PCSIM_NODISCARD;
 
+/* ------------------------------------------------- from one mesh to another */
+
+/** Which parts of the cells of one mesh make up the cells of another. */
+typedef struct pcsim_transfer pcsim_transfer;
+/** Cells are cut with each other, so that means over cells come out conservatively: where both meshes fill
+ * the same domain the integral of a field over it stays what it was. Every rank holds the geometry of `from`
+ * while this runs, and a part (48 bytes) for each pair of cells that meet. `from` is borrowed; both have the
+ * same communicator. Collective. Caller destroys. Errors: ERR_CASE (a mesh in the plane and one in space),
+ * ERR_MEMORY. */
+pcsim_status pcsim_transfer_create(const pcsim_mesh *from, const pcsim_mesh *to,
+                                   pcsim_transfer **transfer) PCSIM_NODISCARD;
+void pcsim_transfer_destroy(pcsim_transfer **transfer);
+/** Least share of a cell of `to` that `from` covers, over all ranks: 1 where both fill the same domain. What
+ * is not covered follows the slope beside it; a cell that is not reached at all takes the nearest cell's
+ * value. */
+double pcsim_transfer_covered(const pcsim_transfer *transfer);
+/** Means over the owned cells of `to`, out [num_cells], of a field on `from`: value [num_cells] at centres
+ * and gradient [num_cells][3], or NULL for a field that is constant in each cell. Exact for linear fields.
+ * Collective.
+ */
+pcsim_status pcsim_transfer_apply(const pcsim_transfer *transfer, const double *value, const double *gradient,
+                                  double *out) PCSIM_NODISCARD;
+
 /** One measure of quality over the whole mesh. */
 typedef struct {
   double min, mean, max;
