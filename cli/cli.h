@@ -84,6 +84,8 @@ void cli_log_start(const cli *c, cli_log_mode mode);
 /** Copy every line to `path` (appended to) until cli_log_close. Rank 0. */
 pcsim_status cli_log_open(const char *path);
 void cli_log_close(void);
+/** While muted only warnings and errors pass. */
+void cli_log_mute(bool muted);
 /** End a progress line on the terminal so that other output starts on its own line. */
 void cli_log_break(void);
 /** Print a failure's messages on standard error, and its trace where it is an internal error. */
@@ -134,9 +136,12 @@ typedef struct {
   double tolerance;
   cli_output output;
   cli_study study;
-  char *text;         /**< the case as completed before there is a mesh */
-  char case_hash[65]; /**< of that text */
-  char *full_text;    /**< with everything that the mesh has completed; rank 0 of a run, else NULL */
+  pcsim_start start;        /**< of `initial:`, beside its expressions */
+  const char *start_folder; /**< run that the solve starts from, NULL: none; borrowed */
+  double *start_values;     /**< what a steady solve takes from it, in place of the case's own start */
+  char *text;               /**< the case as completed before there is a mesh */
+  char case_hash[65];       /**< of that text */
+  char *full_text;          /**< with everything that the mesh has completed; rank 0 of a run, else NULL */
   pcsim_mesh *mesh;
   char hash[65]; /**< of case_hash and the raw mesh: what a checkpoint is bound to */
   char *notes;   /**< what the mesh reader changed; rank 0, else "" */
@@ -181,6 +186,15 @@ void cli_session_drop_mesh(cli_session *session);
 void cli_session_close(cli_session *session);
 /** Open a run folder as a session with its mesh, problem and last state in a solver. Collective. */
 pcsim_status cli_session_open_run(cli *c, const char *folder, cli_session *session);
+
+/* ----------------------------------------------------------------- start */
+
+/** The run that `initial:` names is there; problems go to the tree. Collective. */
+pcsim_status cli_start_check(cli_session *session);
+/** The unknowns that a run in `folder` has, by name, become the start: of the problem in a run through time,
+ * of the solver that is made next in a steady one, so that its tolerance stays relative to the case's own
+ * start. Collective. Errors: ERR_CASE (no unknown in common, another dimension), ERR_IO. */
+pcsim_status cli_start_from(cli_session *session, const char *folder);
 
 /* ---------------------------------------------------------------- solver */
 

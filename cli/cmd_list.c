@@ -88,6 +88,9 @@ static void list_keys(void) {
   printf("\nmesh: (and those of its shape: pcsim list shapes)\n");
   keys = pcsim_mesh_keys(&n);
   print_keys("  ", keys, n);
+  printf("\ninitial: (beside expressions of the unknowns; of a flow velocity and pressure)\n");
+  keys = pcsim_start_keys(&n);
+  print_keys("  ", keys, n);
   printf("\nsolve: (of a flow)\n");
   keys = pcsim_flow_option_keys(&n);
   print_keys("  ", keys, n);

@@ -12,6 +12,7 @@ static struct {
   cli_log_mode mode;
   bool terminal; /* standard output is one */
   bool pending;  /* a progress line is on it */
+  bool muted;    /* only warnings and errors pass */
   FILE *copy;
 } state;
 
@@ -27,6 +28,7 @@ static void print_progress(const char *line) {
 static void sink(void *context, pcsim_log_level level, const char *line) {
   (void)context;
   static const char *const prefix[] = {"error: ", "warning: ", "", ""};
+  if (state.muted && level > PCSIM_LOG_WARNING) return;
   if (state.copy) {
     fprintf(state.copy, "%s%s\n", prefix[level], line);
     fflush(state.copy);
@@ -51,6 +53,8 @@ void cli_log_start(const cli *c, cli_log_mode mode) {
   state.terminal = !c->piped && isatty(STDOUT_FILENO) == 1;
   pcsim_log_set_sink(c->rank == 0 ? sink : NULL, NULL);
 }
+
+void cli_log_mute(bool muted) { state.muted = muted; }
 
 pcsim_status cli_log_open(const char *path) {
   cli_log_close();

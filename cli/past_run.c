@@ -93,6 +93,10 @@ static pcsim_status set_file(pcsim_tree *tree, const char *path, const char *fil
   return status;
 }
 
+static bool names_file(const char *path, const char *key) {
+  return !strcmp(key, "file") || !strcmp(key, "table") || (!strcmp(path, "initial") && !strcmp(key, "run"));
+}
+
 /* Files named relative to the case are named absolutely in a run folder, from where they are read again. */
 static pcsim_status make_absolute(pcsim_tree *tree, const pcsim_node *node, const char *path) {
   pcsim_status status = PCSIM_OK;
@@ -103,7 +107,7 @@ static pcsim_status make_absolute(pcsim_tree *tree, const pcsim_node *node, cons
     PCSIM_TRY(longer_path(path, key, i, &below));
     if (pcsim_node_get_kind(child) != PCSIM_NODE_SCALAR) {
       status = make_absolute(tree, child, below);
-    } else if (key && (!strcmp(key, "file") || !strcmp(key, "table")) && pcsim_node_text(child)[0] &&
+    } else if (key && names_file(path, key) && pcsim_node_text(child)[0] &&
                pcsim_node_text(child)[0] != '/') {
       status = pcsim_node_path(child, &file);
       if (status == PCSIM_OK) whole = realpath(file, NULL);

@@ -49,7 +49,8 @@ static int exit_code(const cli_session *s, const cli_outcome *o) {
 
 /* ----------------------------------------------------------------- study */
 
-/* Quantities of a coarse mesh that an earlier start has finished; `*done` false where there are none. */
+/* Quantities of a coarse mesh that an earlier start has finished; `*done` false where there are none. `table`
+ * NULL: nobody wants them. */
 static pcsim_status finished_before(cli_session *s, const char *folder, bool resume, cli_study_table *table,
                                     bool *done) {
   char *path = NULL;
@@ -59,7 +60,7 @@ static pcsim_status finished_before(cli_session *s, const char *folder, bool res
   pcsim_free(&path);
   MPI_Bcast(&there, 1, MPI_INT, 0, s->c->comm);
   *done = there;
-  if (!there) return PCSIM_OK;
+  if (!there || !table) return PCSIM_OK;
   pcsim_report *summary = NULL;
   pcsim_status status = cli_summary_read(folder, &summary);
   if (status == PCSIM_OK)
@@ -83,10 +84,11 @@ static pcsim_status coarse_mesh(cli_session *s, const cli_part *part, cli_study_
   *stopped = !outcome.status;
   if (*stopped) goto end;
   if (outcome.result.outcome != PCSIM_OUTCOME_CONVERGED)
-    pcsim_log(PCSIM_LOG_WARNING, "this mesh of the study is %s: %s", outcome.status, outcome.result.reason);
+    pcsim_log(PCSIM_LOG_WARNING, "this coarser mesh is %s: %s", outcome.status, outcome.result.reason);
   const pcsim_quantity *quantities;
   int n = pcsim_monitors_quantities(s->monitors, &quantities);
-  PCSIM_GOTO(cli_study_add(table, (int)s->study.count, s->quality.num_cells, quantities, n), status, end);
+  if (table)
+    PCSIM_GOTO(cli_study_add(table, (int)s->study.count, s->quality.num_cells, quantities, n), status, end);
   PCSIM_GOTO(cli_results_write(s, &outcome, &fields, part->folder, (cli_results_wanted){.summary = true}),
              status, end);
 end:
@@ -109,6 +111,37 @@ static pcsim_status coarse_meshes(cli_session *s, const cli_part *finest, cli_st
     PCSIM_TRY(coarse_mesh(s, &part, table, stopped));
   }
   return PCSIM_OK;
+}
+
+/* ----------------------------------------------------------------- start */
+
+/* How far a solve goes whose only purpose is to be a start. */
+static const double start_tolerance = 1e-3;
+
+static double *tolerance_of(cli_session *s) {
+  return pcsim_transport_given(s->tree) ? &s->transport_options.tolerance : &s->flow_options.tolerance;
+}
+
+/* The coarser meshes of `initial: {coarser: n}`, each in a subfolder of its own; the last one is what the
+ * solve starts from. `folder` keeps its name. */
+static pcsim_status start_meshes(cli_session *s, const cli_part *finest, char folder[2][4200],
+                                 bool *stopped) {
+  const double tolerance = *tolerance_of(s);
+  pcsim_status status = PCSIM_OK;
+  *tolerance_of(s) = fmax(tolerance, start_tolerance);
+  for (int64_t i = 0; i < s->start.coarser && !*stopped && status == PCSIM_OK; i++) {
+    char *own = folder[i % 2];
+    snprintf(own, sizeof folder[0], "%s/start-%lld", finest->folder, (long long)i + 1);
+    cli_part part = *finest;
+    part.folder = own;
+    part.factor = pow(2, (double)(s->start.coarser - i));
+    pcsim_log(PCSIM_LOG_INFO, "start: mesh %lld of %lld, sizes times %g", (long long)i + 1,
+              (long long)s->start.coarser, part.factor);
+    status = coarse_mesh(s, &part, NULL, stopped);
+    s->start_folder = own;
+  }
+  *tolerance_of(s) = tolerance;
+  return status;
 }
 
 static void log_study(const pcsim_study *study) {
@@ -148,6 +181,12 @@ static pcsim_status run_in(cli_session *s, const cli_run *run, const char *folde
   pcsim_fields fields;
   pcsim_status status = PCSIM_OK;
   bool stopped = false;
+  char starts[2][4200], *start = NULL;
+  if (s->start.run) {
+    PCSIM_GOTO(pcsim_node_path(s->start.run, &start), status, done);
+    s->start_folder = start;
+  }
+  if (s->start.coarser) PCSIM_GOTO(start_meshes(s, &part, starts, &stopped), status, done);
   if (s->study.count) PCSIM_GOTO(coarse_meshes(s, &part, &table, &stopped), status, done);
   if (!stopped) PCSIM_GOTO(cli_solve(s, &part, &outcome, &fields), status, done);
   if (stopped || !outcome.status) {
@@ -168,6 +207,8 @@ static pcsim_status run_in(cli_session *s, const cli_run *run, const char *folde
   PCSIM_GOTO(cli_results_write(s, &outcome, &fields, folder, all), status, done);
   s->c->exit_code = exit_code(s, &outcome);
 done:
+  s->start_folder = NULL;
+  pcsim_free(&start);
   cli_outcome_free(&outcome);
   cli_study_free(&table);
   return status;
@@ -198,6 +239,7 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
   cli_folder_state state = CLI_FOLDER_FRESH;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(cli_session_read(c, run->case_path, &run->sets, s), status, done);
+  PCSIM_GOTO(cli_start_check(s), status, done);
   PCSIM_GOTO(run->folder ? pcsim_strdup(run->folder, &folder) : cli_folder_default(run->case_path, &folder),
              status, done);
   for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';) folder[--n] = '\0';

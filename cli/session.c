@@ -83,6 +83,7 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
   cli_solver_read(s);
   cli_output_read(s->tree, &s->output);
   read_study(s->tree, s->spec, &s->study);
+  pcsim_start_read(s->tree, &s->start);
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
   cli_hash(s->text, strlen(s->text), NULL, 0, s->case_hash);

@@ -14,7 +14,15 @@ void cli_solver_read(cli_session *s) {
   s->tolerance = typed ? s->transport_options.tolerance : s->flow_options.tolerance;
 }
 
+static pcsim_status give_start(void *context, const pcsim_mesh *mesh, int width, double *values) {
+  const cli_session *s = context;
+  const size_t size = (size_t)pcsim_mesh_get(mesh)->num_cells * (size_t)width;
+  if (size > 0) memcpy(values, s->start_values, size * sizeof *values);
+  return PCSIM_OK;
+}
+
 pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
+  const pcsim_solver_hooks hooks = {.context = s, .start = give_start};
   if (s->transport) {
     pcsim_transport_options options = s->transport_options;
     options.stops = s->output.times;
@@ -22,20 +30,23 @@ pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
     if (steps >= 0) options.steps_max = options.time.steps = steps;
     PCSIM_TRY(pcsim_alloc((size_t)pcsim_transport_problem_get(s->transport)->num_unknowns, sizeof *s->scalar,
                           &s->scalar));
-    return pcsim_transport_solver_create(s->mesh, s->transport, &options, &s->transport_solver);
+    PCSIM_TRY(pcsim_transport_solver_create(s->mesh, s->transport, &options, &s->transport_solver));
+    return s->start_values ? pcsim_transport_solver_set_hooks(s->transport_solver, &hooks) : PCSIM_OK;
   }
   pcsim_flow_options options = s->flow_options;
   options.stops = s->output.times;
   options.num_stops = s->output.num_times;
   if (steps >= 0) options.steps_max = options.time.steps = steps;
   PCSIM_TRY(pcsim_alloc(PCSIM_FLOW_NUM_FIELDS, sizeof *s->scalar, &s->scalar));
-  return pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->flow_solver);
+  PCSIM_TRY(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->flow_solver));
+  return s->start_values ? pcsim_flow_solver_set_hooks(s->flow_solver, &hooks) : PCSIM_OK;
 }
 
 void cli_solver_destroy(cli_session *s) {
   pcsim_flow_solver_destroy(&s->flow_solver);
   pcsim_transport_solver_destroy(&s->transport_solver);
   pcsim_free(&s->scalar);
+  pcsim_free(&s->start_values);
 }
 
 pcsim_status cli_solver_run(cli_session *s, pcsim_solve_observer observer, void *context,

@@ -28,6 +28,12 @@ static bool is_root(const pcsim_mesh *mesh) {
   return rank == 0;
 }
 
+void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values) {
+  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
+  if (n > 0) memcpy(problem->start, values, 4 * (size_t)n * sizeof *values);
+  problem->view.has_start = true;
+}
+
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   if (!problem || !*problem) return;
   pcsim_free(&(*problem)->kind);
@@ -340,9 +346,8 @@ pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) 
 static const pcsim_key initial_keys[] = {
     {"velocity", PCSIM_KEY_SEQUENCE, "", "", "m/s", "velocity to start from, expressions of place", 0, 0},
     {"pressure", PCSIM_KEY_EXPRESSION, "", "", "Pa", "pressure to start from, an expression of place", 0, 0},
-    {"run", PCSIM_KEY_TEXT, "", "", "", "folder of a run to start from; not offered by the steady flow yet",
-     0, 0},
 };
+enum { NUM_INITIAL = sizeof initial_keys / sizeof *initial_keys };
 
 typedef struct {
   bool given;
@@ -363,13 +368,12 @@ static void read_initial(pcsim_tree *tree, int dim, initial *start) {
     pcsim_tree_problem(tree, node, "`initial` must be a mapping, e.g. {velocity: [1, 0], pressure: 0}");
     return;
   }
-  size_t before = pcsim_tree_num_problems(tree);
-  pcsim_node_check(tree, node, initial_keys, sizeof initial_keys / sizeof *initial_keys, "initial");
-  const pcsim_node *run = pcsim_node_get(node, "run");
-  if (run && pcsim_node_text(run)[0])
-    pcsim_tree_problem(tree, run,
-                       "the steady flow does not start from the folder of a run yet; expected `velocity` "
-                       "and `pressure`");
+  size_t before = pcsim_tree_num_problems(tree), others;
+  const pcsim_key *other = pcsim_start_keys(&others);
+  pcsim_key keys[8];
+  memcpy(keys, initial_keys, sizeof initial_keys);
+  memcpy(keys + NUM_INITIAL, other, others * sizeof *other);
+  pcsim_node_check(tree, node, keys, NUM_INITIAL + others, "initial");
   if (pcsim_tree_num_problems(tree) != before) return;
   const pcsim_node *velocity = pcsim_node_get(node, "velocity"), *pressure = pcsim_node_get(node, "pressure");
   if (velocity) flow_value_vector(tree, velocity, "velocity", dim, &start->velocity);

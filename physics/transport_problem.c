@@ -69,18 +69,18 @@ static void read_start(typed_case *c, const pcsim_node *node, int64_t i) {
   const char *key = pcsim_node_key(node, i);
   const pcsim_node *child = pcsim_node_child(node, i);
   typed_name found = typed_resolve(names, key);
-  if (strcmp(key, "run") == 0) {
-    if (pcsim_node_text(child)[0])
-      pcsim_tree_problem(names->tree, child, "typed equations do not start from the folder of a run yet");
-  } else if (found.kind == TYPED_UNKNOWN && !strchr(key, '_')) {
+  size_t others;
+  const pcsim_key *other = pcsim_start_keys(&others);
+  if (found.kind == TYPED_UNKNOWN && !strchr(key, '_')) {
     c->initial_text[found.index] = child;
     if (typed_parse(names, child, 0, &c->initial[found.index])) c->has_initial = true;
-  } else {
-    const char *near = pcsim_nearest(key, names->unknown, (size_t)names->num_unknowns);
-    pcsim_tree_problem(names->tree, pcsim_node_key_node(node, i),
-                       "`%.96s` under `initial` is no unknown%s%s%s", key, near ? "; did you mean `" : "",
-                       near ? near : "", near ? "`?" : "");
+    return;
   }
+  for (size_t k = 0; k < others; ++k)
+    if (strcmp(key, other[k].name) == 0) return;
+  const char *near = pcsim_nearest(key, names->unknown, (size_t)names->num_unknowns);
+  pcsim_tree_problem(names->tree, pcsim_node_key_node(node, i), "`%.96s` under `initial` is no unknown%s%s%s",
+                     key, near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 static pcsim_status read_initial(typed_case *c) {
@@ -94,7 +94,8 @@ static pcsim_status read_initial(typed_case *c) {
     return PCSIM_OK;
   }
   for (int64_t i = 0; node && i < pcsim_node_size(node); ++i) read_start(c, node, i);
-  for (int i = 0; !names->steady && i < names->num_unknowns; ++i)
+  const bool from_run = pcsim_node_get(node, "run") != NULL;
+  for (int i = 0; !names->steady && !from_run && i < names->num_unknowns; ++i)
     if (!c->initial_text[i] && c->equations[i].part[PART_ACCUMULATION].text)
       pcsim_tree_problem(
           names->tree, node ? node : root,
@@ -462,6 +463,17 @@ done:
 }
 
 /* -------------------------------------------------------------------- whole */
+
+void pcsim_transport_problem_set_start(pcsim_transport_problem *problem, const double *values) {
+  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
+  const int m = problem->view.num_unknowns;
+  if (n > 0) memcpy(problem->start, values, (size_t)n * (size_t)m * sizeof *values);
+  for (int i = 0; i < m; ++i) {
+    double most = problem->scale[i];
+    for (int64_t c = 0; c < n; ++c) most = fmax(most, fabs(values[c * m + i]));
+    MPI_Allreduce(&most, &problem->scale[i], 1, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(problem->mesh));
+  }
+}
 
 void pcsim_transport_problem_destroy(pcsim_transport_problem **problem) {
   if (!problem || !*problem) return;

@@ -19,6 +19,7 @@ struct pcsim_flow_solver {
   discrete_system system;
   march *march;                  /* of a steady solve, else NULL */
   timestep *timestep;            /* of a run through time, else NULL */
+  outside_start outside;         /* what is asked before the first step */
   pcsim_solve_observer observer; /* of the run */
   void *observer_context;
   double residuals[4];
@@ -132,6 +133,19 @@ int pcsim_flow_solver_state_width(const pcsim_flow_solver *s) {
 }
 
 static int column_of(const flow *f, int i) { return i == f->dim ? COLUMNS - 1 : i; }
+
+pcsim_status pcsim_flow_solver_set_hooks(pcsim_flow_solver *s, const pcsim_solver_hooks *hooks) {
+  const flow *f = s->f;
+  const double U = f->scale_velocity;
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "hooks are of steady solves; this one goes through time");
+  s->outside = (outside_start){.hooks = *hooks, .system = &s->system, .width = COLUMNS};
+  for (int i = 0; i <= f->dim; i++) {
+    s->outside.column[i] = column_of(f, i);
+    s->outside.factor[i] = i < f->dim ? U : f->density * U * U;
+  }
+  march_set_outside(s->march, &s->outside);
+  return PCSIM_OK;
+}
 
 static void get_time_state(const pcsim_flow_solver *s, double *unknowns, double *scalars) {
   const flow *f = s->f;

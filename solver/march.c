@@ -8,15 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3, STALL_STEPS = 60, PASSES_RESUMED = 6 };
+enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3, STALL_STEPS = 60 };
 static const double GROWTH_ALLOWED = 1.5, CFL_MAX = 1e12, CFL_MIN = 1e-2, LINEAR_TOLERANCE_MIN = 1e-12;
 
 struct march {
   const discrete_system *s;
   march_options options;
   march_state now;
-  bool started; /* the reference is known */
-  bool seen;    /* coefficients and residual belong to q */
+  const outside_start *outside; /* NULL: nobody is asked */
+  bool started;                 /* the reference is known */
+  bool seen;                    /* coefficients and residual belong to q */
   /* age of the preconditioner */
   int64_t built_at, iterations_fresh, iterations_last;
   double built_cfl;
@@ -53,6 +54,8 @@ void march_destroy(march **out) {
   pcsim_free(&m->r), pcsim_free(&m->r_new), pcsim_free(&m->dq), pcsim_free(&m->q_old);
   pcsim_free(out);
 }
+
+void march_set_outside(march *m, const outside_start *outside) { m->outside = outside; }
 
 march_state march_get_state(const march *m) { return m->now; }
 
@@ -160,18 +163,26 @@ static pcsim_status take_step(march *m, system_norm *norm, pcsim_solve_step *inf
   return PCSIM_OK;
 }
 
+/* What others propose, once the residual of the case's own start is known. */
+static pcsim_status ask_outside(march *m, system_norm *norm) {
+  const discrete_system *s = m->s;
+  PCSIM_TRY(outside_take_start(m->outside));
+  PCSIM_TRY(system_settle(s, true, m->r));
+  PCSIM_TRY(outside_search(m->outside, m->r));
+  system_norm_of(s, m->r, norm);
+  return PCSIM_OK;
+}
+
 static pcsim_status start(march *m, system_norm *norm) {
   const discrete_system *s = m->s;
-  if (s->normalise) s->normalise(s->context);
-  /* fluxes and coefficients depend on each other: a state to go on from gets those it was left with */
-  for (int pass = 0; pass < (m->now.step > 0 ? PASSES_RESUMED : 1); pass++) {
-    if (s->freeze) PCSIM_TRY(s->freeze(s->context, 0, pass == 0));
-    PCSIM_TRY(s->residual(s->context, 0, m->r));
-    if (!s->freeze) break;
-  }
+  /* a state to go on from gets the coefficients that it was left with */
+  PCSIM_TRY(system_settle(s, m->now.step > 0, m->r));
   m->seen = true;
   system_norm_of(s, m->r, norm);
-  if (!m->started) m->now.reference = norm->total;
+  if (!m->started) {
+    m->now.reference = norm->total;
+    if (m->outside) PCSIM_TRY(ask_outside(m, norm));
+  }
   m->started = true;
   return PCSIM_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef PCSIM_SOLVER_MARCH_H
 #define PCSIM_SOLVER_MARCH_H
 
-#include "system.h"
+#include "subspace.h"
 
 typedef struct {
   double tolerance; /**< relative residual to stop at */
@@ -25,6 +25,8 @@ typedef struct march march;
 /** `s` is borrowed. Caller destroys. Errors: ERR_MEMORY. */
 pcsim_status march_create(const discrete_system *s, const march_options *options, march **m) PCSIM_NODISCARD;
 void march_destroy(march **m);
+/** What is asked before the first step; borrowed. */
+void march_set_outside(march *m, const outside_start *outside);
 /** Frozen coefficients and residual of the state that stands in q: before anything of it is looked at.
  *  Collective. */
 pcsim_status march_start(march *m) PCSIM_NODISCARD;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PASSES = 6 };
+
 void system_norm_of(const discrete_system *s, const double *r, system_norm *norm) {
   double worst = -1;
   memset(norm, 0, sizeof *norm);
@@ -55,4 +57,14 @@ void system_report_worst(const discrete_system *s, const system_norm *norm, cons
            "boundary conditions there, %s",
            s->equation(s->context, (int)packed[4]), (long long)result->worst_cell + 1, packed[0], packed[1],
            packed[2], s->advice);
+}
+
+pcsim_status system_settle(const discrete_system *s, bool whole, double *r) {
+  if (s->normalise) s->normalise(s->context);
+  for (int pass = 0; pass < (whole ? PASSES : 1); pass++) {
+    if (s->freeze) PCSIM_TRY(s->freeze(s->context, 0, pass == 0));
+    PCSIM_TRY(s->residual(s->context, 0, r));
+    if (!s->freeze) break;
+  }
+  return PCSIM_OK;
 }

@@ -72,4 +72,9 @@ void system_norm_of(const discrete_system *s, const double *r, system_norm *norm
 void system_report_worst(const discrete_system *s, const system_norm *norm, const double *r,
                          pcsim_solve_result *result);
 
+/** Residual r [n][m] of a steady state that has just been put in q, with its level and its frozen
+ * coefficients taken from it. Fluxes and coefficients depend on each other: `whole` repeats until both are
+ * what a march would have left behind, else coefficients follow q alone. Collective. */
+pcsim_status system_settle(const discrete_system *s, bool whole, double *r) PCSIM_NODISCARD;
+
 #endif

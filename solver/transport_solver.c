@@ -14,8 +14,9 @@ struct pcsim_transport_solver {
   transport_linear *linear;
   transport_context context;
   discrete_system system;
-  march *march;       /* of a steady run, else NULL */
-  timestep *timestep; /* of a run through time, else NULL */
+  march *march;          /* of a steady run, else NULL */
+  timestep *timestep;    /* of a run through time, else NULL */
+  outside_start outside; /* what is asked before the first step */
   /* fields handed out */
   double **value, **gradient, **face, **face_flux;
 };
@@ -86,6 +87,17 @@ void pcsim_transport_solver_destroy(pcsim_transport_solver **out) {
   transport_linear_destroy(&s->linear);
   transport_destroy(&s->t);
   pcsim_free(out);
+}
+
+pcsim_status pcsim_transport_solver_set_hooks(pcsim_transport_solver *s, const pcsim_solver_hooks *hooks) {
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "hooks are of steady solves; this one goes through time");
+  s->outside = (outside_start){.hooks = *hooks, .system = &s->system, .width = s->t->m};
+  for (int i = 0; i < s->t->m; i++) {
+    s->outside.column[i] = i;
+    s->outside.factor[i] = 1;
+  }
+  march_set_outside(s->march, &s->outside);
+  return PCSIM_OK;
 }
 
 pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *s, pcsim_solve_observer observer,

@@ -78,6 +78,18 @@ const pcsim_key *pcsim_time_keys(size_t *n);
 /** An incompressible flow on one mesh: what the case says, evaluated on that mesh, at one time. */
 typedef struct pcsim_flow_problem pcsim_flow_problem;
 
+/* -------------------------------------------------------------- what to start from */
+
+/** What `initial:` says beside expressions. */
+typedef struct {
+  const pcsim_node *run; /**< folder of a run whose fields are taken; NULL: none */
+  int64_t coarser;       /**< solve on so many coarser meshes before, each the start of the next */
+} pcsim_start;
+/** The keys of it, for every problem; `*n` gets how many. */
+const pcsim_key *pcsim_start_keys(size_t *n);
+/** Read them; problems go to the tree. */
+void pcsim_start_read(pcsim_tree *tree, pcsim_start *start);
+
 /** Arrays of a problem; borrowed. Boundary faces count from 0 = face num_interior_faces of the mesh. */
 typedef struct {
   int dim;
@@ -113,6 +125,9 @@ const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem)
 /** Boundary values at another time, in the arrays of the view. Collective. Errors: ERR_CASE (values that are
  *  no numbers, flows that do not balance; names boundary and time). */
 pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
+/** Start from these values [num_cells][4], velocity and pressure in the units of the case, in place of
+ * `initial`. */
+void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values);
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 
 /** How all that a flow is given changes with one parameter of the case, in the units of the view. */
@@ -229,6 +244,10 @@ bool pcsim_transport_given(const pcsim_tree *tree);
 pcsim_status pcsim_transport_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
                                           pcsim_transport_problem **problem) PCSIM_NODISCARD;
 const pcsim_transport_view *pcsim_transport_problem_get(const pcsim_transport_problem *problem);
+/** Start from these values [num_cells][m] in place of `initial`; the scales of the unknowns become as large.
+ * Collective.
+ */
+void pcsim_transport_problem_set_start(pcsim_transport_problem *problem, const double *values);
 void pcsim_transport_problem_destroy(pcsim_transport_problem **problem);
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */
 void pcsim_transport_problem_check(pcsim_tree *tree);

@@ -70,6 +70,25 @@ typedef struct {
   double worst_centre[3];
 } pcsim_solve_result;
 
+/* ------------------------------------------------------- what others may propose */
+
+enum { PCSIM_SUBSPACE_MAX = 32 };
+/** What something outside of the solver (a surrogate, a run on another mesh) proposes to a steady solve
+ * before its first step; a function that is NULL proposes nothing. Nothing proposed can change what is
+ * accepted: the residual that the tolerance is relative to is that of the case's own start, whatever replaces
+ * it, and a subspace is searched only where the residual falls. Values are [num_cells][width] in the units of
+ * the case: u, v, w, p of a flow (w = 0 in 2D), the unknowns of typed laws in their order. Every rank calls;
+ * collective calls inside are fine; a failure ends the solve with it. */
+typedef struct {
+  void *context;
+  /** `values` holds the case's start and may be overwritten. */
+  pcsim_status (*start)(void *context, const pcsim_mesh *mesh, int width, double *values);
+  /** Directions [*num][num_cells][width], at most PCSIM_SUBSPACE_MAX, into `directions`, for the state
+   * `values`: the solve begins at the sum of the state and those that has the least residual. */
+  pcsim_status (*subspace)(void *context, const pcsim_mesh *mesh, int width, const double *values, int *num,
+                           double *directions);
+} pcsim_solver_hooks;
+
 /** Collective. Mesh and problem are borrowed until destroy; a run through time sets the problem's time.
  * Errors: ERR_MESH (degenerate stencil; names the cell), ERR_MEMORY, ERR_LIBRARY (PETSc), ERR_CASE (PETSc
  * options). */
@@ -77,6 +96,10 @@ pcsim_status pcsim_flow_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem
                                       const pcsim_flow_options *options,
                                       pcsim_flow_solver **solver) PCSIM_NODISCARD;
 void pcsim_flow_solver_destroy(pcsim_flow_solver **solver);
+/** Ask `hooks` (copied; its context is borrowed) before the first step. Errors: ERR_ARG (a run through time).
+ */
+pcsim_status pcsim_flow_solver_set_hooks(pcsim_flow_solver *solver,
+                                         const pcsim_solver_hooks *hooks) PCSIM_NODISCARD;
 /** March to the steady state, or through time to its end. Not getting there is a result, not an error. */
 pcsim_status pcsim_flow_solver_run(pcsim_flow_solver *solver, pcsim_solve_observer observer, void *context,
                                    pcsim_solve_result *result) PCSIM_NODISCARD;
@@ -166,6 +189,9 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
                                            const pcsim_transport_options *options,
                                            pcsim_transport_solver **solver) PCSIM_NODISCARD;
 void pcsim_transport_solver_destroy(pcsim_transport_solver **solver);
+/** As pcsim_flow_solver_set_hooks. */
+pcsim_status pcsim_transport_solver_set_hooks(pcsim_transport_solver *solver,
+                                              const pcsim_solver_hooks *hooks) PCSIM_NODISCARD;
 /** March to the steady state, or through time to its end. Not getting there is a result, not an error. */
 pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *solver, pcsim_solve_observer observer,
                                         void *context, pcsim_solve_result *result) PCSIM_NODISCARD;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file start.c  A start from another run, on this mesh or another. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pcsim_status cli_start_check(cli_session *s) {
+  const pcsim_node *run = s->start.run;
+  char *folder = NULL, *state = NULL;
+  if (!run) return PCSIM_OK;
+  pcsim_status status = s->c->rank == 0 ? pcsim_node_path(run, &folder) : PCSIM_OK;
+  if (status == PCSIM_OK && folder) status = pcsim_path_join(folder, "checkpoint.h5", &state);
+  if (status == PCSIM_OK && state && !pcsim_file_exists(state))
+    pcsim_tree_problem(s->tree, run, "no run with a state in '%s' (there is no %s)", pcsim_node_text(run),
+                       state);
+  pcsim_free(&state);
+  pcsim_free(&folder);
+  if (status == PCSIM_OK) status = pcsim_tree_status(s->tree);
+  return pcsim_status_agree(s->c->comm, status);
+}
+
+/* Name of the unknown i of the session's problem, NULL past the last. */
+static const char *unknown_name(const cli_session *s, int i) {
+  static const char *const flow[] = {"u", "v", "w", "p"};
+  if (!s->transport) return i < 4 ? flow[i] : NULL;
+  const pcsim_transport_view *view = pcsim_transport_problem_get(s->transport);
+  return i < view->num_unknowns ? view->unknown[i] : NULL;
+}
+
+static int unknown_count(const cli_session *s) {
+  int n = 0;
+  while (unknown_name(s, n)) n++;
+  return n;
+}
+
+static const double *start_of(const cli_session *s) {
+  return s->transport ? pcsim_transport_problem_get(s->transport)->start
+                      : pcsim_flow_problem_get(s->problem)->start;
+}
+
+/* Buffers of one field on both meshes. */
+typedef struct {
+  double *value, *gradient, *out;
+} buffers;
+
+static pcsim_status make_buffers(int64_t from, int64_t to, buffers *b) {
+  PCSIM_TRY(pcsim_alloc((size_t)from, sizeof(double), &b->value));
+  PCSIM_TRY(pcsim_alloc((size_t)from, 3 * sizeof(double), &b->gradient));
+  return pcsim_alloc((size_t)to, sizeof(double), &b->out);
+}
+
+static void free_buffers(buffers *b) {
+  pcsim_free(&b->value);
+  pcsim_free(&b->gradient);
+  pcsim_free(&b->out);
+}
+
+static pcsim_status carry(const pcsim_transfer *transfer, const pcsim_scalar *f, int64_t n, buffers *b) {
+  for (int64_t c = 0; c < n; c++) {
+    b->value[c] = f->value[f->stride * c];
+    memcpy(b->gradient + 3 * c, f->gradient + 3 * f->stride * c, 3 * sizeof *b->gradient);
+  }
+  return pcsim_transfer_apply(transfer, b->value, b->gradient, b->out);
+}
+
+static const pcsim_scalar *find_field(const pcsim_fields *fields, const char *name) {
+  for (int i = 0; i < fields->num; i++)
+    if (!strcmp(fields->scalar[i].name, name)) return &fields->scalar[i];
+  return NULL;
+}
+
+/* `taken` lists what was found. */
+static pcsim_status take_fields(cli_session *s, const pcsim_fields *fields, const pcsim_transfer *transfer,
+                                double *values, char *taken, size_t size) {
+  const int64_t from = pcsim_mesh_get(fields->mesh)->num_cells, to = pcsim_mesh_get(s->mesh)->num_cells;
+  const int m = unknown_count(s);
+  buffers b = {0};
+  pcsim_status status = pcsim_status_agree(s->c->comm, make_buffers(from, to, &b));
+  taken[0] = '\0';
+  for (int i = 0; i < m && status == PCSIM_OK; i++) {
+    const pcsim_scalar *f = find_field(fields, unknown_name(s, i));
+    if (!f) continue;
+    status = carry(transfer, f, from, &b);
+    for (int64_t c = 0; c < to && status == PCSIM_OK; c++) values[c * m + i] = b.out[c];
+    const size_t used = strlen(taken);
+    snprintf(taken + used, size - used, "%s%s", used ? ", " : "", f->name);
+  }
+  free_buffers(&b);
+  return status;
+}
+
+static pcsim_status no_field(const pcsim_fields *fields, const char *folder) {
+  char names[256] = "";
+  for (int i = 0; i < fields->num; i++) {
+    const size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", fields->scalar[i].name);
+  }
+  PCSIM_FAIL(PCSIM_ERR_CASE, "the run in %s has none of the unknowns of this case; it has: %s", folder,
+             names);
+}
+
+static pcsim_status fill(cli_session *s, cli_session *other, const char *folder) {
+  const size_t size = (size_t)pcsim_mesh_get(s->mesh)->num_cells * (size_t)unknown_count(s);
+  pcsim_transfer *transfer = NULL;
+  pcsim_fields fields;
+  double *values = NULL;
+  char taken[256];
+  PCSIM_TRY(cli_solver_fields(other, &fields));
+  pcsim_status status = pcsim_alloc(size, sizeof *values, &values);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  if (size > 0) memcpy(values, start_of(s), size * sizeof *values);
+  PCSIM_GOTO(pcsim_transfer_create(other->mesh, s->mesh, &transfer), status, done);
+  PCSIM_GOTO(take_fields(s, &fields, transfer, values, taken, sizeof taken), status, done);
+  if (!taken[0]) PCSIM_GOTO(no_field(&fields, folder), status, done);
+  if (!s->time.given) {
+    s->start_values = values;
+    values = NULL;
+  } else if (s->transport) {
+    pcsim_transport_problem_set_start(s->transport, values);
+  } else {
+    pcsim_flow_problem_set_start(s->problem, values);
+  }
+  pcsim_log(PCSIM_LOG_INFO, "start: %s of %s, %lld cells", taken, folder,
+            (long long)pcsim_mesh_get(other->mesh)->num_cells_global);
+  if (pcsim_transfer_covered(transfer) < 0.5)
+    pcsim_log(PCSIM_LOG_WARNING,
+              "the mesh of %s does not cover this one: some cells take values from beside it", folder);
+done:
+  pcsim_transfer_destroy(&transfer);
+  pcsim_free(&values);
+  return status;
+}
+
+pcsim_status cli_start_from(cli_session *s, const char *folder) {
+  cli_session other;
+  cli_log_mute(true);
+  pcsim_status status = cli_session_open_run(s->c, folder, &other);
+  cli_log_mute(false);
+  if (status == PCSIM_OK) status = fill(s, &other, folder);
+  cli_session_close(&other);
+  return status;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# start.sh PCSIM: a solve that starts from another run or from coarser meshes ends where it ends without, sooner; a run
+# through time goes on from a run; what cannot be started from is named.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+flow() { run "$pcsim" run "$here/tiny.yaml" --set output.pictures=false "$@"; }
+typed() { run "$pcsim" run "$here/typed.yaml" --set output.pictures=false "$@"; }
+steps() { sed -n 's/.* after \([0-9]*\) steps.*/\1/p' "$work/out" | tail -n 1; }
+
+flow -o "$work/first"
+expect_rc 0 "first run"
+first=$(steps)
+flow -o "$work/same" --set "initial.run=$work/first"
+expect_rc 0 "start from a run on the same mesh"
+expect_out "start: u, v, w, p of $work/first, 288 cells" "start from a run"
+[ "$(steps)" -lt "$first" ] || fault "start from the solution takes $(steps) steps, the first run $first"
+flow -o "$work/other" --set "initial.run=$work/first" --set "mesh.n=[32, 16]" --set mesh.cells=triangles
+expect_rc 0 "start from a run on another mesh"
+flow -o "$work/direct" --set "mesh.n=[32, 16]" --set mesh.cells=triangles
+flow -o "$work/coarser" --set initial.coarser=2 --set "mesh.n=[32, 16]" --set mesh.cells=triangles
+expect_rc 0 "coarser meshes first"
+expect_out "start: mesh 2 of 2, sizes times 2" "coarser meshes first"
+for q in drop wall.force.x; do
+  for other in other coarser; do
+    close "$(number "$work/$other/summary.json" $q)" "$(number "$work/direct/summary.json" $q)" 1e-6 "$other, $q"
+  done
+done
+# The run's folder is the start of nothing but itself: it opens again, and a killed run goes on.
+run "$pcsim" report "$work/other"
+expect_rc 0 "report of a run that started from another"
+flow -o "$work/stopped" --set initial.coarser=1 --steps 1
+expect_rc 3 "stopped after a step"
+rm "$work/stopped/summary.json"
+flow -o "$work/stopped" --set initial.coarser=1 --resume
+expect_rc 0 "resumed behind the coarser mesh"
+expect_out "goes on from step 1" "resumed behind the coarser mesh"
+
+# Through time: half of the way, then the other half from the first one's state, on another mesh.
+typed -o "$work/half" --set solve.time.end=0.25 --set output.times=[] --set reference={}
+expect_rc 0 "half of the time"
+typed -o "$work/rest" --set "initial={run: $work/half}" --set solve.time.start=0.25 --set "mesh.n=[20, 20]" \
+  --set output.times=[0.5] --set reference={}
+expect_rc 0 "the other half"
+expect_out "start: T of $work/half" "the other half"
+close "$(number "$work/rest/summary.json" p.T)" 1.894860 2e-3 "the other half, p.T"
+close "$(number "$work/rest/summary.json" heat)" 1.562732 1e-3 "the other half, heat"
+
+flow -o "$work/bad" --set initial.run="$work/nothing"
+expect_rc 2 "start from nothing"
+expect_err "no run with a state in" "start from nothing"
+flow -o "$work/bad" --set "initial.run=$work/half"
+expect_rc 2 "start from a run of other unknowns"
+expect_err "none of the unknowns of this case; it has: T" "start from a run of other unknowns"
+rm -rf "$work/bad"
+flow -o "$work/bad" --set initial.coarser=9
+expect_rc 2 "too many meshes"
+expect_err "expected 1 to 6 coarser meshes" "too many meshes"
+typed -o "$work/bad" --set initial.coarser=1
+expect_rc 2 "coarser meshes of a run through time"
+expect_err '`coarser` starts a steady solve' "coarser meshes of a run through time"
+[ ! -e "$work/bad" ] || fault "a refused case left a folder"
+finish
