@@ -195,6 +195,8 @@ pcsim_status cli_start_check(cli_session *session);
  * of the solver that is made next in a steady one, so that its tolerance stays relative to the case's own
  * start. Collective. Errors: ERR_CASE (no unknown in common, another dimension), ERR_IO. */
 pcsim_status cli_start_from(cli_session *session, const char *folder);
+/** The same with potential flow. Collective. */
+pcsim_status cli_start_potential(cli_session *session);
 
 /* ---------------------------------------------------------------- solver */
 

@@ -342,6 +342,7 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
   if (s->start_folder) PCSIM_GOTO(cli_start_from(s, s->start_folder), status, done);
+  else if (s->start.potential) PCSIM_GOTO(cli_start_potential(s), status, done);
   PCSIM_GOTO(at_petsc_key(s, cli_solver_create(s, part->steps)), status, done);
   m.num_residuals =
       s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : NUM_FLOW_RESIDUALS;

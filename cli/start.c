@@ -100,6 +100,18 @@ static pcsim_status no_field(const pcsim_fields *fields, const char *folder) {
              names);
 }
 
+/* Of a steady solve the solver asks for them; a run through time begins at its problem's start. */
+static void use_values(cli_session *s, double **values) {
+  if (!s->time.given) {
+    s->start_values = *values;
+    *values = NULL;
+  } else if (s->transport) {
+    pcsim_transport_problem_set_start(s->transport, *values);
+  } else {
+    pcsim_flow_problem_set_start(s->problem, *values);
+  }
+}
+
 static pcsim_status fill(cli_session *s, cli_session *other, const char *folder) {
   const size_t size = (size_t)pcsim_mesh_get(s->mesh)->num_cells * (size_t)unknown_count(s);
   pcsim_transfer *transfer = NULL;
@@ -113,14 +125,7 @@ static pcsim_status fill(cli_session *s, cli_session *other, const char *folder)
   PCSIM_GOTO(pcsim_transfer_create(other->mesh, s->mesh, &transfer), status, done);
   PCSIM_GOTO(take_fields(s, &fields, transfer, values, taken, sizeof taken), status, done);
   if (!taken[0]) PCSIM_GOTO(no_field(&fields, folder), status, done);
-  if (!s->time.given) {
-    s->start_values = values;
-    values = NULL;
-  } else if (s->transport) {
-    pcsim_transport_problem_set_start(s->transport, values);
-  } else {
-    pcsim_flow_problem_set_start(s->problem, values);
-  }
+  use_values(s, &values);
   pcsim_log(PCSIM_LOG_INFO, "start: %s of %s, %lld cells", taken, folder,
             (long long)pcsim_mesh_get(other->mesh)->num_cells_global);
   if (pcsim_transfer_covered(transfer) < 0.5)
@@ -139,5 +144,17 @@ pcsim_status cli_start_from(cli_session *s, const char *folder) {
   cli_log_mute(false);
   if (status == PCSIM_OK) status = fill(s, &other, folder);
   cli_session_close(&other);
+  return status;
+}
+
+pcsim_status cli_start_potential(cli_session *s) {
+  double *values = NULL;
+  pcsim_status status = pcsim_alloc(4 * (size_t)pcsim_mesh_get(s->mesh)->num_cells, sizeof *values, &values);
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  PCSIM_GOTO(pcsim_flow_potential(s->mesh, s->problem, values), status, done);
+  use_values(s, &values);
+  pcsim_log(PCSIM_LOG_INFO, "start: potential flow");
+done:
+  pcsim_free(&values);
   return status;
 }

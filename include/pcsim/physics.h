@@ -84,6 +84,7 @@ typedef struct pcsim_flow_problem pcsim_flow_problem;
 typedef struct {
   const pcsim_node *run; /**< folder of a run whose fields are taken; NULL: none */
   int64_t coarser;       /**< solve on so many coarser meshes before, each the start of the next */
+  bool potential;        /**< of a flow: potential flow */
 } pcsim_start;
 /** The keys of it, for every problem; `*n` gets how many. */
 const pcsim_key *pcsim_start_keys(size_t *n);

@@ -159,6 +159,12 @@ pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *solver, const pcsim_fl
                                        const char *const *parameters, int num_parameters, double tolerance,
                                        pcsim_flow_sensitivity *sensitivity) PCSIM_NODISCARD;
 
+/** Potential flow as a start: values [num_cells][4] of the velocity without rotation that passes the
+ * boundaries as given (free where the pressure is given), and of Bernoulli's pressure. Collective; PETSc has
+ * been started. Errors: ERR_MEMORY, ERR_LIBRARY. */
+pcsim_status pcsim_flow_potential(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
+                                  double *values) PCSIM_NODISCARD;
+
 /* --------------------------------------------------- typed conservation laws */
 
 /** Choices of the solver of typed laws; defaults from pcsim_transport_options_default. */

@@ -35,6 +35,23 @@ flow -o "$work/stopped" --set initial.coarser=1 --resume
 expect_rc 0 "resumed behind the coarser mesh"
 expect_out "goes on from step 1" "resumed behind the coarser mesh"
 
+# Between plates without friction potential flow is the solution.
+cat >"$work/slip.yaml" <<EOF
+pcsim: 1
+mesh: {shape: box, low: [0, 0], high: [4, 1], n: [24, 12]}
+physics: {model: navier-stokes, density: 1, viscosity: 0.1}
+boundaries: {x-min: {velocity: [1, 0]}, x-max: {pressure: 3}, "y-*": {wall: slip}}
+initial: {potential: true}
+monitors: {u: {kind: probe, points: [2, 0.5]}}
+EOF
+run "$pcsim" run "$work/slip.yaml" -o "$work/slip" --set output.pictures=false --steps 0
+expect_rc 3 "potential flow, no step"
+expect_out "start: potential flow" "potential flow"
+close "$(number "$work/slip/summary.json" u.u)" 1 1e-5 "potential flow, u"
+close "$(number "$work/slip/summary.json" u.p)" 3 1e-5 "potential flow, p"
+run "$pcsim" run "$work/slip.yaml" -o "$work/slip" --force --set output.pictures=false --set mesh.cells=mixed --set mesh.distort=0.2
+expect_rc 0 "from potential flow on distorted cells"
+
 # Through time: half of the way, then the other half from the first one's state, on another mesh.
 typed -o "$work/half" --set solve.time.end=0.25 --set output.times=[] --set reference={}
 expect_rc 0 "half of the time"
