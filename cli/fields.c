@@ -5,11 +5,25 @@
 #include <math.h>
 #include <string.h>
 
+/* Where estimated errors come from. */
+typedef char indicator_names[MAX_SENSITIVITIES][96];
+static int list_indicators(const cli_session *s, pcsim_field *list, indicator_names name) {
+  const cli_sensitivities *errors = &s->sensitivities;
+  int n = 0;
+  for (int i = 0; i < errors->num; i++) {
+    if (!errors->indicator[i]) continue;
+    snprintf(name[i], sizeof name[i], "indicator.%s", errors->quantity[i]);
+    list[n++] = (pcsim_field){name[i], 1, errors->indicator[i]};
+  }
+  return n;
+}
+
 /* ------------------------------------------------------------------ a flow */
 
 static pcsim_status write_flow(const cli_session *s, const pcsim_flow_fields *f, const char *path) {
   const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  pcsim_field list[3];
+  pcsim_field list[3 + MAX_SENSITIVITIES];
+  indicator_names name;
   int n = 0;
   double *vorticity = NULL;
   if (s->output.velocity) list[n++] = (pcsim_field){"velocity", 3, f->velocity};
@@ -25,6 +39,7 @@ static pcsim_status write_flow(const cli_session *s, const pcsim_flow_fields *f,
     }
     list[n++] = (pcsim_field){"vorticity", 3, vorticity};
   }
+  n += list_indicators(s, list + n, name);
   pcsim_status status = pcsim_write_fields(s->mesh, list, n, path);
   pcsim_free(&vorticity);
   return status;
@@ -82,18 +97,12 @@ done:
 
 /* The unknowns that are wanted, and where estimated errors come from. */
 static pcsim_status write_unknowns(const cli_session *s, const pcsim_fields *f, const char *path) {
-  enum { NAME = 96 };
-  const cli_sensitivities *errors = &s->sensitivities;
   pcsim_field list[OUTPUT_UNKNOWNS + MAX_SENSITIVITIES];
-  char name[MAX_SENSITIVITIES][NAME];
+  indicator_names name;
   int n = 0;
   for (int i = 0; i < f->num; i++)
     if (s->output.unknowns[i]) list[n++] = (pcsim_field){f->scalar[i].name, 1, f->scalar[i].value};
-  for (int i = 0; i < errors->num; i++) {
-    if (!errors->indicator[i]) continue;
-    snprintf(name[i], NAME, "indicator.%s", errors->quantity[i]);
-    list[n++] = (pcsim_field){name[i], 1, errors->indicator[i]};
-  }
+  n += list_indicators(s, list + n, name);
   return pcsim_write_fields(s->mesh, list, n, path);
 }
 

@@ -42,9 +42,7 @@ static void read_name(cli_session *s, const pcsim_node *node, bool *wanted) {
 static void read_key(cli_session *s, const char *key, bool *wanted) {
   const pcsim_node *node = solve_key(s, key);
   if (!node) return;
-  if (!s->transport) {
-    pcsim_tree_problem(s->tree, node, "`%s` is not available for flows in this version", key);
-  } else if (s->time.given) {
+  if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {
     for (int64_t i = 0; i < pcsim_node_size(node); i++) read_name(s, pcsim_node_child(node, i), wanted);
@@ -114,15 +112,31 @@ static bool moves(const cli_session *s, const char *name) {
   return false;
 }
 
+/* Does it go into what a quantity of a flow is made dimensionless with? */
+static bool normalises(const cli_session *s, const char *name) {
+  static const char *const keys[] = {"density", "velocity", "area", "drag", "lift"};
+  const pcsim_node *monitors = pcsim_node_get(pcsim_tree_root(s->tree), "monitors");
+  for (int i = 0; i < s->sensitivities.num; i++) {
+    char monitor[NAME];
+    snprintf(monitor, sizeof monitor, "%.*s", (int)strcspn(s->sensitivities.quantity[i], "."),
+             s->sensitivities.quantity[i]);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+      if (node_uses(pcsim_node_get(pcsim_node_get(monitors, monitor), keys[k]), name)) return true;
+  }
+  return false;
+}
+
 /* The same through later parameters that are made of it. */
 static void find_moving(const cli_session *s, const char *const *parameter, int num, bool *moving) {
   const pcsim_node *all = pcsim_node_get(pcsim_tree_root(s->tree), "parameters");
   for (int i = num - 1; i >= 0; i--) {
-    moving[i] = moves(s, parameter[i]);
+    moving[i] = moves(s, parameter[i]) || normalises(s, parameter[i]);
     for (int k = i + 1; k < num && !moving[i]; k++)
       moving[i] = moving[k] && node_uses(pcsim_node_get(all, parameter[k]), parameter[i]);
     if (moving[i])
-      pcsim_log(PCSIM_LOG_WARNING, "gradient: none by '%s', which moves the mesh or a source", parameter[i]);
+      pcsim_log(PCSIM_LOG_WARNING,
+                "gradient: none by '%s', which moves the mesh or a source or is part of a reference value",
+                parameter[i]);
   }
 }
 
@@ -131,11 +145,13 @@ static void find_moving(const cli_session *s, const char *const *parameter, int 
 /* The case on the mesh of halved cells. */
 typedef struct {
   pcsim_mesh *mesh;
-  pcsim_transport_problem *problem;
+  pcsim_transport_problem *laws;
+  pcsim_flow_problem *flow;
 } fine_case;
 
 static void fine_free(fine_case *f) {
-  pcsim_transport_problem_destroy(&f->problem);
+  pcsim_transport_problem_destroy(&f->laws);
+  pcsim_flow_problem_destroy(&f->flow);
   pcsim_mesh_destroy(&f->mesh);
 }
 
@@ -157,7 +173,9 @@ static pcsim_status fine_make(cli_session *s, const char *folder, fine_case *f) 
   pcsim_status status = s->c->rank == 0 ? refine_raw(folder, &raw) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_mesh_create(s->c->comm, raw, &f->mesh), status, done);
-  PCSIM_GOTO(pcsim_transport_problem_read(s->tree, f->mesh, &f->problem), status, done);
+  PCSIM_GOTO(s->transport ? pcsim_transport_problem_read(s->tree, f->mesh, &f->laws)
+                          : pcsim_flow_problem_read(s->tree, f->mesh, &f->flow),
+             status, done);
   status = pcsim_tree_status(s->tree);
 done:
   pcsim_raw_mesh_destroy(&raw);
@@ -173,48 +191,76 @@ typedef struct {
   const char *const *parameter;
   bool *moving;       /* [num] */
   double *derivative; /* [num] */
+  double *own;        /* [num] part of it that the quantity itself has, of a flow */
   double *adjoint;    /* [num_cells][m] */
-  fine_case fine;     /* made when it is needed */
+  double value;       /* of the functional */
+  int64_t iterations;
+  bool converged;
+  fine_case fine; /* made when it is needed */
 } finding;
 
-static pcsim_status put_gradient(finding *f, const char *quantity) {
-  PCSIM_TRY(pcsim_parameters_chain(f->s->tree, f->derivative));
-  for (int k = 0; k < f->num; k++)
-    PCSIM_TRY(put(f->s, f->moving[k] ? NAN : f->derivative[k], "gradient", quantity, f->parameter[k]));
+/* Value, adjoint and the derivatives by the first `num` parameters as they stand in the case. */
+static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num) {
+  cli_session *s = f->s;
+  memset(f->derivative, 0, (size_t)f->num * sizeof *f->derivative);
+  memset(f->own, 0, (size_t)f->num * sizeof *f->own);
+  if (s->transport) {
+    pcsim_transport_sensitivity out = {.derivative = f->derivative, .adjoint = f->adjoint};
+    PCSIM_TRY(
+        pcsim_transport_solver_adjoint(s->transport_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
+    f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
+    return pcsim_parameters_chain(s->tree, f->derivative);
+  }
+  pcsim_flow_sensitivity out = {.derivative = f->derivative, .own = f->own, .adjoint = f->adjoint};
+  PCSIM_TRY(pcsim_flow_solver_adjoint(s->flow_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
+  f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
+  /* a flow follows parameters that are made of others; the quantity's own have not been */
+  for (int k = 0; k < num; k++) f->derivative[k] -= f->own[k];
+  PCSIM_TRY(pcsim_parameters_chain(s->tree, f->own));
+  for (int k = 0; k < num; k++) f->derivative[k] += f->own[k];
   return PCSIM_OK;
 }
 
-static pcsim_status put_estimate(finding *f, int i, const pcsim_functional *of, double value) {
+static pcsim_status put_gradient(finding *f, const char *quantity, double factor) {
+  for (int k = 0; k < f->num; k++)
+    PCSIM_TRY(
+        put(f->s, f->moving[k] ? NAN : factor * f->derivative[k], "gradient", quantity, f->parameter[k]));
+  return PCSIM_OK;
+}
+
+static pcsim_status put_estimate(finding *f, int i, const pcsim_monitor_functional *of) {
   cli_session *s = f->s;
   cli_sensitivities *a = &s->sensitivities;
-  const size_t cells = (size_t)pcsim_mesh_get(s->mesh)->num_cells;
-  if (!f->fine.problem) PCSIM_TRY(fine_make(s, f->folder, &f->fine));
-  PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc(cells, sizeof(double), &a->indicator[i])));
-  pcsim_transport_estimate e = {.value = value, .indicator = a->indicator[i]};
-  PCSIM_TRY(pcsim_transport_solver_estimate(s->transport_solver, of, f->adjoint, f->fine.mesh,
-                                            f->fine.problem, &e));
+  const int64_t cells = pcsim_mesh_get(s->mesh)->num_cells;
+  if (!f->fine.mesh) PCSIM_TRY(fine_make(s, f->folder, &f->fine));
+  PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)cells, sizeof(double), &a->indicator[i])));
+  pcsim_estimate e = {.value = f->value, .indicator = a->indicator[i]};
+  PCSIM_TRY(s->transport ? pcsim_transport_solver_estimate(s->transport_solver, &of->of, f->adjoint,
+                                                           f->fine.mesh, f->fine.laws, &e)
+                         : pcsim_flow_solver_estimate(s->flow_solver, &of->of, f->adjoint, f->fine.mesh,
+                                                      f->fine.flow, &e));
+  for (int64_t c = 0; c < cells; c++) a->indicator[i][c] *= fabs(of->factor);
   pcsim_log(PCSIM_LOG_INFO, "estimate: %s %.10g, error %.3g (%.2g %%), corrected %.10g", a->quantity[i],
-            e.value, e.error, 100 * fabs(e.error / e.corrected), e.corrected);
-  PCSIM_TRY(put(s, e.error, "estimate", a->quantity[i], NULL));
-  return put(s, e.corrected, "corrected", a->quantity[i], NULL);
+            of->factor * e.value, of->factor * e.error, 100 * fabs(e.error / e.corrected),
+            of->factor * e.corrected);
+  PCSIM_TRY(put(s, of->factor * e.error, "estimate", a->quantity[i], NULL));
+  return put(s, of->factor * e.corrected, "corrected", a->quantity[i], NULL);
 }
 
 static pcsim_status find_one(finding *f, int i) {
   cli_session *s = f->s;
   const cli_sensitivities *a = &s->sensitivities;
-  pcsim_monitor_functional functional;
-  pcsim_transport_sensitivity out = {.derivative = f->derivative, .adjoint = f->adjoint};
-  PCSIM_TRY(pcsim_monitors_functional(s->tree, s->monitors, a->quantity[i], &functional));
-  pcsim_status status = pcsim_transport_solver_adjoint(s->transport_solver, &functional.of, f->parameter,
-                                                       a->gradient[i] ? f->num : 0, ADJOINT_TOLERANCE, &out);
-  if (status == PCSIM_OK && !out.converged)
+  pcsim_monitor_functional of;
+  PCSIM_TRY(pcsim_monitors_functional(s->tree, s->monitors, a->quantity[i], &of));
+  pcsim_status status = find_adjoint(f, &of.of, a->gradient[i] ? f->num : 0);
+  if (status == PCSIM_OK && !f->converged)
     pcsim_log(PCSIM_LOG_WARNING, "the adjoint of %s missed its tolerance of %g", a->quantity[i],
               ADJOINT_TOLERANCE);
   else if (status == PCSIM_OK)
-    pcsim_log(PCSIM_LOG_INFO, "adjoint of %s: linear %lld", a->quantity[i], (long long)out.iterations);
-  if (status == PCSIM_OK && a->gradient[i]) status = put_gradient(f, a->quantity[i]);
-  if (status == PCSIM_OK && a->estimate[i]) status = put_estimate(f, i, &functional.of, out.value);
-  pcsim_monitor_functional_free(&functional);
+    pcsim_log(PCSIM_LOG_INFO, "adjoint of %s: linear %lld", a->quantity[i], (long long)f->iterations);
+  if (status == PCSIM_OK && a->gradient[i]) status = put_gradient(f, a->quantity[i], of.factor);
+  if (status == PCSIM_OK && a->estimate[i]) status = put_estimate(f, i, &of);
+  pcsim_monitor_functional_free(&of);
   return status;
 }
 
@@ -224,17 +270,18 @@ pcsim_status cli_sensitivities_find(cli_session *s, const char *folder) {
   bool any = false;
   if (s->sensitivities.num == 0) return PCSIM_OK;
   f.num = pcsim_tree_parameters(s->tree, &f.parameter, NULL);
-  const size_t cells = (size_t)pcsim_mesh_get(s->mesh)->num_cells;
-  const size_t m = (size_t)pcsim_transport_problem_get(s->transport)->num_unknowns;
+  const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
+  const int m = s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : view->dim + 1;
   status = pcsim_alloc((size_t)f.num, sizeof *f.moving, &f.moving);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.derivative, &f.derivative);
-  if (status == PCSIM_OK) status = pcsim_alloc(cells * m, sizeof *f.adjoint, &f.adjoint);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.own, &f.own);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)(view->num_cells * m), sizeof *f.adjoint, &f.adjoint);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   for (int i = 0; i < s->sensitivities.num; i++) any = any || s->sensitivities.gradient[i];
   if (any) find_moving(s, f.parameter, f.num, f.moving);
   for (int i = 0; i < s->sensitivities.num && status == PCSIM_OK; i++) status = find_one(&f, i);
 done:
   fine_free(&f.fine);
-  pcsim_free(&f.moving), pcsim_free(&f.derivative), pcsim_free(&f.adjoint);
+  pcsim_free(&f.moving), pcsim_free(&f.derivative), pcsim_free(&f.own), pcsim_free(&f.adjoint);
   return status;
 }

@@ -77,10 +77,10 @@ typedef struct {
   pcsim_status (*evaluate)(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields);
   void (*clear)(monitor *m);             /**< frees what `data` holds; may be NULL */
   enum { OF_ANY, OF_FLOW, OF_TYPED } of; /**< problems that have it */
-  /** The only quantity of such a monitor as a functional, into a zeroed `f`, which the caller frees, after a
-   *  failure too; NULL: it has none. */
+  /** Quantity `which` of such a monitor as a functional, into a zeroed `f`, which the caller frees, after a
+   *  failure too; ERR_ARG: that quantity is none. NULL: none of them is. */
   pcsim_status (*functional)(const pcsim_tree *tree, const pcsim_monitors *monitors, const struct monitor *m,
-                             pcsim_monitor_functional *f);
+                             int which, pcsim_monitor_functional *f);
 } monitor_kind;
 
 struct monitor {

@@ -156,6 +156,26 @@ static pcsim_status evaluate_forces(pcsim_monitors *monitors, monitor *m, const 
   return PCSIM_OK;
 }
 
+/* Drag and lift as coefficients, and the components of the force. */
+static pcsim_status functional_of_forces(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                         const monitor *m, int which, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const forces *of = m->data;
+  const int first = 2 * of->coefficients + of->moment_coefficient, axis = which - first;
+  (void)tree;
+  f->of.kind = PCSIM_FUNCTIONAL_FORCE;
+  f->of.on_boundary = true;
+  if (of->coefficients && which < 2) {
+    memcpy(f->of.direction, which ? of->lift : of->drag, sizeof f->of.direction);
+    f->factor = 1 / of->pressure;
+  } else {
+    PCSIM_CHECK(axis >= 0 && axis < mesh->dim, PCSIM_ERR_ARG,
+                "`%s`: only whole forces and their coefficients are functionals", m->name);
+    f->of.direction[axis] = 1;
+  }
+  return monitor_name_places(of->wanted, mesh->num_patches, mesh->patch_name, f);
+}
+
 const monitor_kind monitor_forces = {{"forces",
                                       "force of the fluid on boundaries, with moments and coefficients",
                                       forces_keys, NUM(forces_keys),
@@ -167,7 +187,7 @@ const monitor_kind monitor_forces = {{"forces",
                                      evaluate_forces,
                                      NULL,
                                      OF_FLOW,
-                                     NULL};
+                                     functional_of_forces};
 
 /* ---------------------------------------------------------------- flow rate */
 
@@ -195,6 +215,15 @@ static pcsim_status evaluate_flow_rate(pcsim_monitors *monitors, monitor *m, con
   return PCSIM_OK;
 }
 
+static pcsim_status functional_of_flow_rate(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                            const monitor *m, int which, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  (void)tree, (void)which;
+  f->of.kind = PCSIM_FUNCTIONAL_FLOW_RATE;
+  f->of.on_boundary = true;
+  return monitor_name_places(m->data, mesh->num_patches, mesh->patch_name, f);
+}
+
 const monitor_kind monitor_flow_rate = {{"flow-rate", "volume flow out of the domain through boundaries",
                                          flow_rate_keys, NUM(flow_rate_keys), "NAME"},
                                         read_flow_rate,
@@ -202,4 +231,4 @@ const monitor_kind monitor_flow_rate = {{"flow-rate", "volume flow out of the do
                                         evaluate_flow_rate,
                                         NULL,
                                         OF_FLOW,
-                                        NULL};
+                                        functional_of_flow_rate};

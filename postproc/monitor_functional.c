@@ -39,43 +39,53 @@ pcsim_status monitor_name_places(const bool *wanted, int num, const char *const 
   return PCSIM_OK;
 }
 
-static const monitor *find(const pcsim_monitors *monitors, const char *quantity) {
+static const monitor *find(const pcsim_monitors *monitors, const char *quantity, int *which) {
   for (int i = 0; i < monitors->num; ++i) {
     const monitor *m = &monitors->monitor[i];
-    for (int k = 0; k < m->num_quantities; ++k)
-      if (!strcmp(monitors->quantity[m->first_quantity + k].name, quantity)) return m;
+    for (*which = 0; *which < m->num_quantities; ++*which)
+      if (!strcmp(monitors->quantity[m->first_quantity + *which].name, quantity)) return m;
   }
   return NULL;
 }
 
+pcsim_status pcsim_monitors_functional(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                       const char *quantity, pcsim_monitor_functional *f) {
+  int which = 0;
+  const monitor *m = find(monitors, quantity, &which);
+  *f = (pcsim_monitor_functional){.factor = 1};
+  PCSIM_CHECK(m && m->kind->functional, PCSIM_ERR_ARG, "no functional `%s`", quantity);
+  const pcsim_status status = m->kind->functional(tree, monitors, m, which, f);
+  if (status != PCSIM_OK) pcsim_monitor_functional_free(f);
+  return status;
+}
+
+static bool is_functional(const pcsim_tree *tree, const pcsim_monitors *monitors, const char *quantity) {
+  pcsim_monitor_functional f;
+  const bool is = pcsim_monitors_functional(tree, monitors, quantity, &f) == PCSIM_OK;
+  if (is) pcsim_monitor_functional_free(&f);
+  else pcsim_error_clear();
+  return is;
+}
+
 bool pcsim_monitors_check_functional(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *at,
                                      const char *quantity) {
-  const monitor *m = find(monitors, quantity);
   char known[512] = "";
-  if (m && m->kind->functional) return true;
+  int which = 0;
+  if (is_functional(tree, monitors, quantity)) return true;
   for (int i = 0; i < monitors->num_followed; ++i) {
-    const monitor *other = find(monitors, monitors->quantity[i].name);
     const size_t used = strlen(known);
-    if (other && other->kind->functional)
+    if (is_functional(tree, monitors, monitors->quantity[i].name))
       snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", monitors->quantity[i].name);
   }
-  if (m)
-    pcsim_tree_problem(tree, at, "`%.64s` has no adjoint: those of integral, mean, norm and flux have%s%s",
-                       quantity, known[0] ? "; here " : "", known);
+  if (find(monitors, quantity, &which))
+    pcsim_tree_problem(tree, at, "`%.64s` has no adjoint: %s have%s%s", quantity,
+                       monitors->typed ? "those of integral, mean, norm and flux"
+                                       : "forces, flow rates, integrals and means",
+                       known[0] ? "; here " : "", known);
   else
     pcsim_tree_problem(tree, at, "no quantity `%.64s`; expected %s", quantity,
                        known[0] ? known : "one of `monitors:`, of which none has an adjoint");
   return false;
-}
-
-pcsim_status pcsim_monitors_functional(const pcsim_tree *tree, const pcsim_monitors *monitors,
-                                       const char *quantity, pcsim_monitor_functional *f) {
-  const monitor *m = find(monitors, quantity);
-  *f = (pcsim_monitor_functional){0};
-  PCSIM_CHECK(m && m->kind->functional, PCSIM_ERR_ARG, "no functional `%s`", quantity);
-  const pcsim_status status = m->kind->functional(tree, monitors, m, f);
-  if (status != PCSIM_OK) pcsim_monitor_functional_free(f);
-  return status;
 }
 
 void pcsim_monitor_functional_free(pcsim_monitor_functional *f) {

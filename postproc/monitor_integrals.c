@@ -167,9 +167,12 @@ static pcsim_status evaluate_integral(pcsim_monitors *monitors, monitor *m, cons
 }
 
 static pcsim_status functional_of(const pcsim_tree *tree, const pcsim_monitors *monitors, const monitor *m,
-                                  pcsim_monitor_functional *f) {
+                                  int which, pcsim_monitor_functional *f) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
   const integral *it = m->data;
+  (void)which;
+  PCSIM_CHECK(monitors->typed || (m->kind != &monitor_norm && !it->patch), PCSIM_ERR_ARG,
+              "`%s`: of a flow there are functionals over cells only, and no norms", m->name);
   f->of.kind = m->kind == &monitor_integral ? PCSIM_FUNCTIONAL_INTEGRAL
                : m->kind == &monitor_mean   ? PCSIM_FUNCTIONAL_MEAN
                                             : PCSIM_FUNCTIONAL_NORM;
@@ -250,10 +253,10 @@ static pcsim_status evaluate_flux(pcsim_monitors *monitors, monitor *m, const pc
 }
 
 static pcsim_status functional_of_flux(const pcsim_tree *tree, const pcsim_monitors *monitors,
-                                       const monitor *m, pcsim_monitor_functional *f) {
+                                       const monitor *m, int which, pcsim_monitor_functional *f) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
   const integral *it = m->data;
-  (void)tree;
+  (void)tree, (void)which;
   f->of.kind = PCSIM_FUNCTIONAL_FLUX;
   f->of.on_boundary = true;
   f->of.unknown = it->field;

@@ -41,7 +41,7 @@ pcsim_status flow_adjoint_solve(flow_adjoint *adjoint, const flow *f, flow_linea
 /** dJ/dp of a quantity of the flow's converged state for the parameters of its problem
  *  (pcsim_flow_solver_adjoint). */
 pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
-                              const pcsim_flow_quantity *quantity, const char *const *parameters, int num,
+                              const pcsim_functional *quantity, const char *const *parameters, int num,
                               double tolerance, pcsim_flow_sensitivity *out) PCSIM_NODISCARD;
 
 /** A program "value" (on no space) of the whole mesh, with inputs as those of flow_program.h and its own. */
@@ -52,7 +52,7 @@ typedef struct {
   double *face_weight[FLOW_NUM_GROUPS]; /**< [num of the group] 1: counts */
 } flow_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Caller destroys. Collective. */
-pcsim_status flow_functional_create(const flow *f, const pcsim_flow_quantity *quantity,
+pcsim_status flow_functional_create(const flow *f, const pcsim_functional *quantity,
                                     flow_functional **functional) PCSIM_NODISCARD;
 void flow_functional_destroy(flow_functional **functional);
 /** Bind what the functional's program has of its own. */

@@ -130,43 +130,53 @@ pcsim_status flow_write_cell_sum(const flow *f, const pcsim_program *quantity, p
 
 /* ------------------------------------------------------------- what it looks at */
 
-static pcsim_status look_at_faces(const flow *f, const char *name, flow_functional *out) {
-  const pcsim_mesh_view *v = f->view;
-  const int patch = name ? pcsim_mesh_find_patch(f->mesh, name) : -1;
-  PCSIM_CHECK(patch >= 0, PCSIM_ERR_ARG, "the mesh has no boundary \"%s\"", name ? name : "");
+static pcsim_status weigh_faces(const flow *f, const bool *wanted, flow_functional *out) {
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
     const flow_group *g = &f->programs->group[i];
     PCSIM_TRY(pcsim_alloc((size_t)g->num, sizeof(double), &out->face_weight[i]));
-    for (int64_t k = 0; k < g->num; k++) {
-      const int64_t face = f->ni + g->face[k];
-      out->face_weight[i][k] = face >= v->patch_start[patch] && face < v->patch_start[patch + 1];
-    }
+    for (int64_t k = 0; k < g->num; k++)
+      out->face_weight[i][k] = wanted[pcsim_mesh_face_patch(f->mesh, f->ni + g->face[k])];
   }
   return PCSIM_OK;
 }
 
-static bool on_faces(const pcsim_flow_quantity *q) {
-  return q->kind == PCSIM_FLOW_QUANTITY_FORCE || q->kind == PCSIM_FLOW_QUANTITY_FLOW_RATE;
+static pcsim_status look_at_faces(const flow *f, const pcsim_functional *of, flow_functional *out) {
+  const pcsim_mesh_view *v = f->view;
+  bool *wanted = NULL;
+  PCSIM_CHECK(of->num_where > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
+  PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof *wanted, &wanted));
+  pcsim_status status =
+      look_for_names(of->num_where, of->where, "boundary", v->num_patches, v->patch_name, wanted);
+  if (status == PCSIM_OK) status = weigh_faces(f, wanted, out);
+  pcsim_free(&wanted);
+  return status;
 }
 
-static pcsim_status fill(const flow *f, const pcsim_flow_quantity *q, flow_functional *out) {
+static bool on_faces(const pcsim_functional *q) {
+  return q->kind == PCSIM_FUNCTIONAL_FORCE || q->kind == PCSIM_FUNCTIONAL_FLOW_RATE;
+}
+
+static pcsim_status fill(const flow *f, const pcsim_functional *q, flow_functional *out) {
   if (!on_faces(q)) return flow_write_cell_sum(f, q->program, &out->program);
-  PCSIM_TRY(look_at_faces(f, q->where, out));
-  return flow_write_surface_sum(f, q->kind == PCSIM_FLOW_QUANTITY_FORCE ? q->direction : NULL, &out->program);
+  PCSIM_TRY(look_at_faces(f, q, out));
+  return flow_write_surface_sum(f, q->kind == PCSIM_FUNCTIONAL_FORCE ? q->direction : NULL, &out->program);
 }
 
-static pcsim_status create(const flow *f, const pcsim_flow_quantity *q, flow_functional *out) {
+static pcsim_status create(const flow *f, const pcsim_functional *q, flow_functional *out) {
   PCSIM_CHECK(on_faces(q) || q->program, PCSIM_ERR_ARG, "a quantity without a program");
+  PCSIM_CHECK(q->kind != PCSIM_FUNCTIONAL_FLUX && q->kind != PCSIM_FUNCTIONAL_NORM &&
+                  (on_faces(q) || !q->on_boundary),
+              PCSIM_ERR_ARG, "a functional of typed laws asked of a flow");
   out->on_faces = on_faces(q);
-  if (q->kind == PCSIM_FLOW_QUANTITY_POINT) PCSIM_TRY(look_at_point(f->mesh, q->point, &out->cells));
+  if (q->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(f->mesh, q->point, &out->cells));
   else if (!on_faces(q))
-    PCSIM_TRY(look_at_region(f->mesh, q->where, q->kind == PCSIM_FLOW_QUANTITY_MEAN, &out->cells));
+    PCSIM_TRY(
+        look_at_regions(f->mesh, q->num_where, q->where, q->kind == PCSIM_FUNCTIONAL_MEAN, &out->cells));
   for (int64_t i = 0; i < out->cells.num; i++) out->cells.coordinates[4 * i + 3] = f->time;
   return pcsim_status_agree(pcsim_mesh_comm(f->mesh), fill(f, q, out));
 }
 
-pcsim_status flow_functional_create(const flow *f, const pcsim_flow_quantity *quantity,
-                                    flow_functional **out) {
+pcsim_status flow_functional_create(const flow *f, const pcsim_functional *quantity, flow_functional **out) {
   flow_functional *made = NULL;
   *out = NULL;
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(f->mesh), pcsim_alloc(1, sizeof *made, &made)));

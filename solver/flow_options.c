@@ -22,12 +22,11 @@ static const pcsim_key solve_keys[] = {
     {"wall-order", PCSIM_KEY_NUMBER, "1", NULL, "1", "wall flux: 1 exact for parabolas, 0 two points", 0, 1},
     {"rhie-chow", PCSIM_KEY_NUMBER, "3", NULL, "1", "factor of the pressure dissipation", 0.01, 100},
     {"gradient", PCSIM_KEY_NAMES, "", NULL, "",
-     "quantities of steady typed equations to differentiate by every parameter of the case: heat or [heat, "
+     "quantities of a steady case to differentiate by every parameter of the case: heat or [heat, "
      "out]",
      0, 0},
     {"estimate", PCSIM_KEY_NAMES, "", NULL, "",
-     "quantities of steady typed equations whose error is estimated, with the cells that it comes from", 0,
-     0},
+     "quantities of a steady case whose error is estimated, with the cells that it comes from", 0, 0},
     {"linear", PCSIM_KEY_ANY, "auto", NULL, "",
      "auto | multigrid | direct, or {petsc: \"-pc_type ...\", tolerance: 0.1}", 0, 0},
 };

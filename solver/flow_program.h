@@ -58,7 +58,7 @@ pcsim_status flow_write_program(const flow *f, pcsim_program **program) PCSIM_NO
 pcsim_status flow_write_surface_sum(const flow *f, const double *direction,
                                     pcsim_program **program) PCSIM_NODISCARD;
 /** The sum over cells that are looked at, times "looks.weight" [num], of a quantity in the units of the case
- *  (pcsim_flow_quantity), as output "value"; inputs "looks.reach", "looks.coordinates" and map "looks.owner"
+ *  (pcsim_functional), as output "value"; inputs "looks.reach", "looks.coordinates" and map "looks.owner"
  * as of a look. Errors: ERR_ARG (a program that does not fit). Caller destroys. */
 pcsim_status flow_write_cell_sum(const flow *f, const pcsim_program *quantity,
                                  pcsim_program **program) PCSIM_NODISCARD;

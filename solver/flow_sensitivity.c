@@ -117,16 +117,21 @@ static pcsim_status solve(sensitivity *s, flow_linear *linear, double tolerance,
 }
 
 static pcsim_status differentiate(sensitivity *s, pcsim_flow_problem *problem, const char *const *parameters,
-                                  int num, double *derivative) {
+                                  int num, double *derivative, double *own) {
   for (int i = 0; i < num; i++) {
     pcsim_flow_derivative d;
     PCSIM_TRY(pcsim_flow_problem_derivative(problem, parameters[i], &d));
     gains_of_walls(s, d.velocity);
     derivative[i] = through_numbers(s, &d) + through_boundaries(s, &d);
-    for (int k = 0; k < s->num_inner; k++)
-      if (!strcmp(s->inner[k], parameters[i])) derivative[i] += s->inner_derivative[k];
+    if (own) own[i] = 0;
+    for (int k = 0; k < s->num_inner; k++) {
+      if (strcmp(s->inner[k], parameters[i]) != 0) continue;
+      derivative[i] += s->inner_derivative[k];
+      if (own) own[i] = s->inner_derivative[k];
+    }
   }
   MPI_Allreduce(MPI_IN_PLACE, derivative, num, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(s->f->mesh));
+  if (own) MPI_Allreduce(MPI_IN_PLACE, own, num, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(s->f->mesh));
   return PCSIM_OK;
 }
 
@@ -137,7 +142,7 @@ static void find_inner(sensitivity *s, const char *const *parameters, int num) {
 }
 
 pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
-                              const pcsim_flow_quantity *quantity, const char *const *parameters, int num,
+                              const pcsim_functional *quantity, const char *const *parameters, int num,
                               double tolerance, pcsim_flow_sensitivity *out) {
   sensitivity s = {.f = f};
   pcsim_status status;
@@ -147,7 +152,12 @@ pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *
   PCSIM_GOTO(settle(f), status, done);
   PCSIM_GOTO(flow_adjoint_create(f, &s.adjoint), status, done);
   PCSIM_GOTO(solve(&s, linear, tolerance, out), status, done);
-  status = differentiate(&s, problem, parameters, num, out->derivative);
+  if (out->adjoint) {
+    const int m = f->dim + 1; /* behind them stands what belongs to the coefficient */
+    for (int64_t c = 0; c < f->n; c++)
+      memcpy(out->adjoint + c * m, s.w + c * (m + 1), (size_t)m * sizeof *s.w);
+  }
+  status = differentiate(&s, problem, parameters, num, out->derivative, out->own);
 done:
   release(&s);
   return status;

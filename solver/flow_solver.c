@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public solver of the flow: march, state in and out, fields. */
 #include "flow_adjoint.h"
+#include "flow_estimate.h"
 #include "flow_system.h"
 #include "march.h"
 #include "timestep.h"
@@ -279,10 +280,17 @@ pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *f
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_flow_quantity *quantity,
+pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_functional *quantity,
                                        const char *const *parameters, int num_parameters, double tolerance,
                                        pcsim_flow_sensitivity *sensitivity) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady flows; this one goes through time");
   return flow_sensitivity(s->f, s->linear, s->problem, quantity, parameters, num_parameters, tolerance,
                           sensitivity);
+}
+
+pcsim_status pcsim_flow_solver_estimate(pcsim_flow_solver *s, const pcsim_functional *quantity,
+                                        const double *adjoint, const pcsim_mesh *fine,
+                                        pcsim_flow_problem *problem, pcsim_estimate *estimate) {
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "errors are estimated of steady flows; this one goes through time");
+  return flow_estimate(s->f, &s->options, fine, problem, quantity, adjoint, estimate);
 }

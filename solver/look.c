@@ -17,34 +17,41 @@ void look_free(look *l) {
   pcsim_free(&l->owner), pcsim_free(&l->weight), pcsim_free(&l->reach), pcsim_free(&l->coordinates);
 }
 
-static pcsim_status find_region(const pcsim_mesh_view *v, const char *name, int *region) {
-  *region = -1;
-  for (int r = 0; name && r < v->num_regions; r++)
-    if (!strcmp(v->region_name[r], name)) *region = r;
-  PCSIM_CHECK(!name || *region >= 0, PCSIM_ERR_ARG, "the mesh has no region \"%s\"", name);
-  return PCSIM_OK;
-}
-
-static pcsim_status fill_region(const pcsim_mesh_view *v, int region, look *l) {
-  int64_t num = 0;
-  for (int64_t c = 0; c < v->num_cells; c++) num += region < 0 || v->cell_region[c] == region;
-  PCSIM_TRY(allocate(v->dim, num, l));
-  for (int64_t c = 0, at = 0; c < v->num_cells; c++) {
-    if (region >= 0 && v->cell_region[c] != region) continue;
-    l->owner[at] = (int32_t)c;
-    l->weight[at] = v->cell_volume[c];
-    memcpy(l->coordinates + 4 * at++, v->cell_centre + 3 * c, 3 * sizeof(double));
+pcsim_status look_for_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
+                            const char *const *names, bool *wanted) {
+  for (int i = 0; i < num_wanted; i++) {
+    bool known = false;
+    for (int k = 0; k < num; k++)
+      if (!strcmp(names[k], wanted_names[i])) wanted[k] = known = true;
+    PCSIM_CHECK(known, PCSIM_ERR_ARG, "the mesh has no %s \"%s\"", what, wanted_names[i]);
   }
   return PCSIM_OK;
 }
 
-pcsim_status look_at_region(const pcsim_mesh *mesh, const char *name, bool mean, look *l) {
-  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
-  int region;
+static pcsim_status fill_regions(const pcsim_mesh_view *v, int num_names, const char *const *names, look *l) {
+  bool *wanted = NULL;
+  int64_t num = 0;
+  PCSIM_TRY(pcsim_alloc((size_t)v->num_regions, sizeof *wanted, &wanted));
+  pcsim_status status = look_for_names(num_names, names, "region", v->num_regions, v->region_name, wanted);
+  for (int r = 0; r < v->num_regions && num_names == 0; r++) wanted[r] = true;
+  for (int64_t c = 0; c < v->num_cells; c++) num += wanted[v->cell_region[c]];
+  if (status == PCSIM_OK) status = allocate(v->dim, num, l);
+  for (int64_t c = 0, at = 0; status == PCSIM_OK && c < v->num_cells; c++) {
+    if (!wanted[v->cell_region[c]]) continue;
+    l->owner[at] = (int32_t)c;
+    l->weight[at] = v->cell_volume[c];
+    memcpy(l->coordinates + 4 * at++, v->cell_centre + 3 * c, 3 * sizeof(double));
+  }
+  pcsim_free(&wanted);
+  return status;
+}
+
+pcsim_status look_at_regions(const pcsim_mesh *mesh, int num_names, const char *const *names, bool mean,
+                             look *l) {
   double total = 0;
   *l = (look){0};
-  PCSIM_TRY(find_region(v, name, &region));
-  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(mesh), fill_region(v, region, l)));
+  PCSIM_TRY(
+      pcsim_status_agree(pcsim_mesh_comm(mesh), fill_regions(pcsim_mesh_get(mesh), num_names, names, l)));
   if (!mean) return PCSIM_OK;
   for (int64_t i = 0; i < l->num; i++) total += l->weight[i];
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(mesh));

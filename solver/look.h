@@ -13,9 +13,14 @@ typedef struct {
   double *coordinates; /**< [num][4] x, y, z of the places; the time is the caller's */
 } look;
 
-/** Cells of a region (NULL: all), weighted by their volumes, `mean`: divided by their sum. Collective.
+/** Which of `num` names are meant by `num_wanted` others; `what` they are for the message. Errors: ERR_ARG.
+ */
+pcsim_status look_for_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
+                            const char *const *names, bool *wanted) PCSIM_NODISCARD;
+/** Cells of regions (none named: all), weighted by their volumes, `mean`: divided by their sum. Collective.
  * Errors: ERR_ARG (no such region), ERR_MEMORY. look_free after a failure too. */
-pcsim_status look_at_region(const pcsim_mesh *mesh, const char *region, bool mean, look *l) PCSIM_NODISCARD;
+pcsim_status look_at_regions(const pcsim_mesh *mesh, int num_names, const char *const *names, bool mean,
+                             look *l) PCSIM_NODISCARD;
 /** The cell around a point, weight 1. Collective. Errors: ERR_ARG (outside the mesh), ERR_MEMORY. */
 pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *l) PCSIM_NODISCARD;
 void look_free(look *l);

@@ -11,6 +11,7 @@
 #ifndef PCSIM_SOLVER_TRANSPORT_ADJOINT_H
 #define PCSIM_SOLVER_TRANSPORT_ADJOINT_H
 
+#include "look.h"
 #include "transport.h"
 
 typedef struct transport_adjoint transport_adjoint;
@@ -31,11 +32,7 @@ pcsim_status transport_adjoint_parameters(transport_adjoint *adjoint, const doub
 /** A program "value" (on no space) of the whole mesh, with inputs as those of transport.h and its own. */
 typedef struct {
   pcsim_program *program; /**< owned */
-  int64_t num;            /**< cells that it looks at */
-  int32_t *owner;         /**< [num] */
-  double *weight;         /**< [num] */
-  double *reach;          /**< [num][d] place - cell centre */
-  double *coordinates;    /**< [num][4] of the places */
+  look cells;             /**< that it looks at */
   double **face_weight;   /**< [num_conditions][num of its faces] NULL: looks at no face */
   bool root;              /**< the functional is the root of the program's value */
 } transport_functional;

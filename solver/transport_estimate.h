@@ -8,6 +8,6 @@
 /** As pcsim_transport_solver_estimate, of the state in `coarse`; out->value is given. Collective. */
 pcsim_status transport_estimate(const transport *coarse, const pcsim_mesh *mesh,
                                 const pcsim_transport_problem *problem, const pcsim_functional *quantity,
-                                const double *psi, pcsim_transport_estimate *out) PCSIM_NODISCARD;
+                                const double *psi, pcsim_estimate *out) PCSIM_NODISCARD;
 
 #endif

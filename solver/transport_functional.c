@@ -109,53 +109,10 @@ static pcsim_status write_over_faces(const transport *t, const pcsim_functional 
 
 /* ------------------------------------------------------------- what it looks at */
 
-/* Which of `num` names are meant; `what` they are for the message. */
-static pcsim_status find_places(const pcsim_functional *of, const char *what, int num,
-                                const char *const *names, bool *wanted) {
-  for (int i = 0; i < of->num_where; i++) {
-    bool known = false;
-    for (int k = 0; k < num; k++)
-      if (!strcmp(names[k], of->where[i])) wanted[k] = known = true;
-    PCSIM_CHECK(known, PCSIM_ERR_ARG, "the mesh has no %s \"%s\"", what, of->where[i]);
-  }
-  return PCSIM_OK;
-}
-
-static pcsim_status allocate_cells(const transport *t, int64_t num, transport_functional *f) {
-  const size_t n = (size_t)num;
-  f->num = num;
-  PCSIM_TRY(pcsim_alloc(n, sizeof *f->owner, &f->owner));
-  PCSIM_TRY(pcsim_alloc(n, sizeof *f->weight, &f->weight));
-  PCSIM_TRY(pcsim_alloc(n * (size_t)t->dim, sizeof *f->reach, &f->reach));
-  return pcsim_alloc(n * 4, sizeof *f->coordinates, &f->coordinates);
-}
-
-/* The owned cells of the regions, or all, weighted by their volumes. */
-static pcsim_status look_at_regions(const transport *t, const pcsim_functional *of, transport_functional *f) {
-  const pcsim_mesh_view *v = t->view;
-  bool *wanted = NULL;
-  int64_t num = 0;
-  PCSIM_TRY(pcsim_alloc((size_t)v->num_regions, sizeof *wanted, &wanted));
-  pcsim_status status = find_places(of, "region", v->num_regions, v->region_name, wanted);
-  for (int r = 0; r < v->num_regions && of->num_where == 0; r++) wanted[r] = true;
-  for (int64_t c = 0; c < t->n; c++) num += wanted[v->cell_region[c]];
-  if (status == PCSIM_OK) status = allocate_cells(t, num, f);
-  for (int64_t c = 0, at = 0; status == PCSIM_OK && c < t->n; c++) {
-    if (!wanted[v->cell_region[c]]) continue;
-    f->owner[at] = (int32_t)c;
-    f->weight[at] = t->volume[c];
-    memcpy(f->coordinates + 4 * at++, v->cell_centre + 3 * c, 3 * sizeof(double));
-  }
-  pcsim_free(&wanted);
-  return status;
-}
-
-/* Over the volume or area of what is looked at. Collective. */
+/* Over the area of the faces that are looked at. Collective. */
 static void weigh_mean(const transport *t, transport_functional *f) {
-  const int conditions = f->face_weight ? t->problem->num_conditions : 0;
   double total = 0;
-  for (int64_t i = 0; i < f->num; i++) total += f->weight[i];
-  for (int k = 0; k < conditions; k++)
+  for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++) {
       const double *s = t->boundary[k].area + i * t->dim;
       double square = 0;
@@ -163,22 +120,8 @@ static void weigh_mean(const transport *t, transport_functional *f) {
       total += f->face_weight[k][i] * sqrt(square);
     }
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(t->mesh));
-  for (int64_t i = 0; i < f->num; i++) f->weight[i] /= total;
-  for (int k = 0; k < conditions; k++)
+  for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++) f->face_weight[k][i] /= total;
-}
-
-static pcsim_status look_at_point(const transport *t, const double point[3], int rank, int64_t cell,
-                                  transport_functional *f) {
-  int mine;
-  MPI_Comm_rank(pcsim_mesh_comm(t->mesh), &mine);
-  PCSIM_TRY(allocate_cells(t, mine == rank, f));
-  if (mine != rank) return PCSIM_OK;
-  f->owner[0] = (int32_t)cell;
-  f->weight[0] = 1;
-  memcpy(f->coordinates, point, 3 * sizeof *point);
-  for (int j = 0; j < t->dim; j++) f->reach[j] = point[j] - t->view->cell_centre[3 * cell + j];
-  return PCSIM_OK;
 }
 
 static pcsim_status weigh_faces(const transport *t, const bool *wanted, transport_functional *f) {
@@ -201,7 +144,8 @@ static pcsim_status look_at_faces(const transport *t, const pcsim_functional *of
   bool *wanted = NULL;
   PCSIM_CHECK(of->num_where > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
   PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof *wanted, &wanted));
-  pcsim_status status = find_places(of, "boundary", v->num_patches, v->patch_name, wanted);
+  pcsim_status status =
+      look_for_names(of->num_where, of->where, "boundary", v->num_patches, v->patch_name, wanted);
   if (status == PCSIM_OK) status = weigh_faces(t, wanted, f);
   pcsim_free(&wanted);
   return status;
@@ -209,42 +153,44 @@ static pcsim_status look_at_faces(const transport *t, const pcsim_functional *of
 
 /* --------------------------------------------------------------------- all */
 
-static pcsim_status fill_cells(const transport *t, const pcsim_functional *of, int rank, int64_t cell,
-                               transport_functional *f) {
-  if (of->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(t, of->point, rank, cell, f));
-  else PCSIM_TRY(look_at_regions(t, of, f));
-  for (int64_t i = 0; i < f->num; i++) f->coordinates[4 * i + 3] = t->time;
-  return write_over_cells(t, of, &f->program);
+static bool on_faces(const pcsim_functional *of) {
+  return of->kind == PCSIM_FUNCTIONAL_FLUX || (of->on_boundary && of->kind != PCSIM_FUNCTIONAL_POINT);
 }
 
-static pcsim_status fill(const transport *t, const pcsim_functional *of, int rank, int64_t cell,
-                         transport_functional *f) {
+static pcsim_status check(const transport *t, const pcsim_functional *of) {
   const bool flux = of->kind == PCSIM_FUNCTIONAL_FLUX;
-  f->root = of->kind == PCSIM_FUNCTIONAL_NORM;
+  PCSIM_CHECK(of->kind <= PCSIM_FUNCTIONAL_FLUX, PCSIM_ERR_ARG, "a functional of a flow asked of typed laws");
   PCSIM_CHECK(flux || of->program, PCSIM_ERR_ARG, "a functional without a program");
   PCSIM_CHECK(!flux || (of->unknown >= 0 && of->unknown < t->m), PCSIM_ERR_ARG,
               "the flux of equation %d of %d", of->unknown, t->m);
-  if (!flux && !of->on_boundary) return fill_cells(t, of, rank, cell, f);
+  return PCSIM_OK;
+}
+
+static pcsim_status fill(const transport *t, const pcsim_functional *of, transport_functional *f) {
+  f->root = of->kind == PCSIM_FUNCTIONAL_NORM;
+  if (!on_faces(of)) return write_over_cells(t, of, &f->program);
   PCSIM_TRY(look_at_faces(t, of, f));
   return write_over_faces(t, of, &f->program);
 }
 
-pcsim_status transport_functional_create(const transport *t, const pcsim_functional *quantity,
+static pcsim_status create(const transport *t, const pcsim_functional *of, transport_functional *f) {
+  const bool mean = of->kind == PCSIM_FUNCTIONAL_MEAN;
+  PCSIM_TRY(check(t, of));
+  if (of->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(t->mesh, of->point, &f->cells));
+  else if (!on_faces(of)) PCSIM_TRY(look_at_regions(t->mesh, of->num_where, of->where, mean, &f->cells));
+  for (int64_t i = 0; i < f->cells.num; i++) f->cells.coordinates[4 * i + 3] = t->time;
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), fill(t, of, f)));
+  if (mean && on_faces(of)) weigh_mean(t, f);
+  return PCSIM_OK;
+}
+
+pcsim_status transport_functional_create(const transport *t, const pcsim_functional *of,
                                          transport_functional **out) {
   transport_functional *f = NULL;
-  int rank = 0;
-  int64_t cell = 0;
-  bool inside = true;
   *out = NULL;
-  if (quantity->kind == PCSIM_FUNCTIONAL_POINT)
-    PCSIM_TRY(pcsim_mesh_locate(t->mesh, quantity->point, &rank, &cell, &inside));
-  PCSIM_CHECK(inside, PCSIM_ERR_ARG, "the point (%.6g, %.6g, %.6g) lies outside the mesh", quantity->point[0],
-              quantity->point[1], quantity->point[2]);
-  pcsim_status status = pcsim_alloc(1, sizeof *f, &f);
-  if (status == PCSIM_OK) status = fill(t, quantity, rank, cell, f);
-  status = pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), pcsim_alloc(1, sizeof *f, &f)));
+  const pcsim_status status = create(t, of, f);
   if (status != PCSIM_OK) transport_functional_destroy(t, &f);
-  else if (quantity->kind == PCSIM_FUNCTIONAL_MEAN) weigh_mean(t, f);
   *out = f;
   return status;
 }
@@ -253,7 +199,7 @@ void transport_functional_destroy(const transport *t, transport_functional **out
   transport_functional *f = *out;
   if (!f) return;
   pcsim_program_destroy(&f->program);
-  pcsim_free(&f->owner), pcsim_free(&f->weight), pcsim_free(&f->reach), pcsim_free(&f->coordinates);
+  look_free(&f->cells);
   for (int k = 0; f->face_weight && k < t->problem->num_conditions; k++) pcsim_free(&f->face_weight[k]);
   pcsim_free(&f->face_weight);
   pcsim_free(out);
@@ -266,9 +212,9 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
     PCSIM_TRY(pcsim_executor_bind(x, name, f->face_weight[k]));
   }
   if (f->face_weight) return PCSIM_OK;
-  PCSIM_TRY(pcsim_executor_points(x, "looks", f->num));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", f->owner));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", f->weight));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", f->reach));
-  return pcsim_executor_bind(x, "looks.coordinates", f->coordinates);
+  PCSIM_TRY(pcsim_executor_points(x, "looks", f->cells.num));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", f->cells.owner));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", f->cells.weight));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", f->cells.reach));
+  return pcsim_executor_bind(x, "looks.coordinates", f->cells.coordinates);
 }

@@ -23,12 +23,11 @@ static const pcsim_key solve_keys[] = {
     {"interpolation", PCSIM_KEY_NUMBER, "1", NULL, "1",
      "face values: 0 linear, 1 cubic along the centre line", 0, 1},
     {"gradient", PCSIM_KEY_NAMES, "", NULL, "",
-     "quantities of steady typed equations to differentiate by every parameter of the case: heat or [heat, "
+     "quantities of a steady case to differentiate by every parameter of the case: heat or [heat, "
      "out]",
      0, 0},
     {"estimate", PCSIM_KEY_NAMES, "", NULL, "",
-     "quantities of steady typed equations whose error is estimated, with the cells that it comes from", 0,
-     0},
+     "quantities of a steady case whose error is estimated, with the cells that it comes from", 0, 0},
     {"linear", PCSIM_KEY_ANY, "auto", NULL, "",
      "auto | direct, or {petsc: \"-pc_type ...\", tolerance: 0.01}", 0, 0},
 };

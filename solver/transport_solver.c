@@ -273,7 +273,7 @@ done:
 pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *s, const pcsim_functional *quantity,
                                              const double *adjoint, const pcsim_mesh *fine,
                                              const pcsim_transport_problem *problem,
-                                             pcsim_transport_estimate *estimate) {
+                                             pcsim_estimate *estimate) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG,
               "errors are estimated of steady solutions; this one goes through time");
   return transport_estimate(s->t, fine, problem, quantity, adjoint, estimate);

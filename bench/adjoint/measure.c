@@ -200,7 +200,7 @@ static void measure(const law *l, int blocks, const char *cells, int repetitions
     if (!s.converged) stop("the adjoint missed its tolerance");
     least(&t.adjoint, adjoint);
     const double estimate = pcsim_time_cpu();
-    pcsim_transport_estimate e = {.value = s.value, .indicator = indicator};
+    pcsim_estimate e = {.value = s.value, .indicator = indicator};
     check(pcsim_transport_solver_estimate(m.solver, &of, psi, m.fine, m.fine_problem, &e), "estimate");
     least(&t.estimate, estimate);
   }

@@ -103,8 +103,9 @@ static const char *parameters[] = {"U"};
  * both to 1e-8 with their preconditioners. */
 static pcsim_status adjoint_once(bench *b, double seconds[WAYS], int64_t iterations[WAYS]) {
   flow *f = b->f;
-  const pcsim_flow_quantity drag = {
-      .kind = PCSIM_FLOW_QUANTITY_FORCE, .where = "cylinder", .direction = {1, 0, 0}};
+  const char *const cylinder = "cylinder";
+  const pcsim_functional drag = {
+      .kind = PCSIM_FUNCTIONAL_FORCE, .num_where = 1, .where = &cylinder, .direction = {1, 0, 0}};
   double derivative;
   pcsim_flow_sensitivity s = {.derivative = &derivative};
   bool converged;

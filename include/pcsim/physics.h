@@ -273,21 +273,25 @@ typedef enum {
   PCSIM_FUNCTIONAL_MEAN,     /**< the integral over the volume or area of the same place */
   PCSIM_FUNCTIONAL_NORM,     /**< root of the integral of the square */
   PCSIM_FUNCTIONAL_POINT,    /**< at a point: unknowns from the cell around it and their gradients */
-  PCSIM_FUNCTIONAL_FLUX      /**< flux of one equation out of boundaries, as the residual has it */
+  PCSIM_FUNCTIONAL_FLUX,  /**< flux of one equation out of boundaries, as the residual has it; typed laws */
+  PCSIM_FUNCTIONAL_FORCE, /**< of the fluid on boundaries, in a direction: N (N/m in the plane); flows */
+  PCSIM_FUNCTIONAL_FLOW_RATE /**< volume flow out of boundaries: m^3/s (m^2/s); flows */
 } pcsim_functional_kind;
 /** A number that depends on the solution, such as a monitor's. */
 typedef struct {
   pcsim_functional_kind kind;
-  const pcsim_program *program; /**< all but FLUX: what pcsim_lower gives for one expression (output "0") of
-                                     the unknowns, their first derivatives (on boundaries those of the cell
+  const pcsim_program *program; /**< of the first four: what pcsim_lower gives for one expression (output "0")
+                                   of the unknowns, their first derivatives (on boundaries those of the cell
                                      behind), the problem's fields and the coordinates [2], [3] or, with z and
                                      the time, [4]; borrowed. Parameters have the values that the program
                                      holds */
-  bool on_boundary;             /**< `where` names boundaries; FLUX: always */
-  int num_where;                /**< 0: the whole domain, not with on_boundary and FLUX */
+  bool on_boundary;             /**< `where` names boundaries: always so of the last three; the first three
+                                     over boundaries are offered of typed laws */
+  int num_where;                /**< 0: the whole domain, not of boundaries */
   const char *const *where;     /**< [num_where] regions or boundaries; not of POINT */
   int unknown;                  /**< FLUX: its equation */
   double point[3];              /**< POINT: m */
+  double direction[3];          /**< FORCE */
 } pcsim_functional;
 /** Derivatives by each parameter of the case as it stands in the programs become those by the parameter with
  *  all that it goes into: derivative [pcsim_tree_parameters] gains what later parameters, which are

@@ -62,6 +62,7 @@ typedef struct {
   pcsim_functional of;
   pcsim_program *program; /**< owned */
   const char **where;     /**< owned; the names belong to the monitors' mesh */
+  double factor;          /**< the quantity is so much times the functional */
 } pcsim_monitor_functional;
 /** Can `quantity` be had as a functional? Else a problem at `at` that names those that can. */
 bool pcsim_monitors_check_functional(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *at,

@@ -121,30 +121,24 @@ pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *solver, double
 pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *solver, const double *unknowns,
                                          const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 
+/** What the error of a number is. */
+typedef struct {
+  double value;      /**< in: of the current state, as the adjoint gives it */
+  double error;      /**< estimate of (the exact value on the same polyhedron) - value */
+  double corrected;  /**< value + error */
+  double *indicator; /**< [num_cells] magnitude of each cell's share of psi R; the caller's */
+} pcsim_estimate;
+
 /* Derivatives of one number by parameters of the case. */
 
-typedef enum {
-  PCSIM_FLOW_QUANTITY_FORCE,     /**< of the fluid on a boundary, in a direction: N (N/m in the plane) */
-  PCSIM_FLOW_QUANTITY_FLOW_RATE, /**< volume flow out of a boundary: m^3/s (m^2/s) */
-  PCSIM_FLOW_QUANTITY_INTEGRAL,  /**< over the domain or a region */
-  PCSIM_FLOW_QUANTITY_MEAN,      /**< the integral over the volume of the same place */
-  PCSIM_FLOW_QUANTITY_POINT      /**< at a point: unknowns from the cell around it and their gradients */
-} pcsim_flow_quantity_kind;
-/** A number that depends on the flow. */
-typedef struct {
-  pcsim_flow_quantity_kind kind;
-  const char *where;   /**< FORCE, FLOW_RATE: a boundary; INTEGRAL, MEAN: a region, NULL the domain */
-  double direction[3]; /**< FORCE */
-  const pcsim_program
-      *program;    /**< the others: what pcsim_lower gives for one expression (output "0") of u,
-                        v, w, p, their first derivatives and the coordinates [2], [3] or, with z
-                        and the time, [4]; borrowed. Its parameters have the values that it holds */
-  double point[3]; /**< POINT: m */
-} pcsim_flow_quantity;
-/** What comes out; the array is the caller's. */
+/** What comes out; the arrays are the caller's. */
 typedef struct {
   double value;       /**< J of the current state */
   double *derivative; /**< [num_parameters] dJ/dp along the solutions of the flow */
+  double *own;        /**< [num_parameters] that part of it which the functional's program has itself, without
+                           what later parameters make of it; NULL: not wanted */
+  double *adjoint;    /**< [num_cells][dim + 1] of momentum and continuity, in the solver's own scales, for
+                           pcsim_flow_solver_estimate; NULL: not wanted */
   int64_t iterations; /**< of the adjoint's linear solve */
   bool converged;     /**< false: it missed the tolerance, the derivatives are no better than it */
 } pcsim_flow_sensitivity;
@@ -155,9 +149,16 @@ typedef struct {
  * is that of the pressure with mean zero. Call it after pcsim_flow_solver_run has converged; the state stays.
  * Collective. Errors: ERR_ARG (a run through time, names, a point outside the mesh, a program that does not
  * fit), ERR_MEMORY, ERR_LIBRARY, ERR_CASE (PETSc options). */
-pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *solver, const pcsim_flow_quantity *quantity,
+pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *solver, const pcsim_functional *quantity,
                                        const char *const *parameters, int num_parameters, double tolerance,
                                        pcsim_flow_sensitivity *sensitivity) PCSIM_NODISCARD;
+/** Error of a quantity of a steady flow by the dual-weighted residual, as pcsim_transport_solver_estimate has
+ *  it: `fine` is the mesh of pcsim_raw_mesh_refine of the solver's raw mesh, `problem` the same case on it,
+ *  `adjoint` what pcsim_flow_solver_adjoint gave for the quantity. Collective. */
+pcsim_status pcsim_flow_solver_estimate(pcsim_flow_solver *solver, const pcsim_functional *quantity,
+                                        const double *adjoint, const pcsim_mesh *fine,
+                                        pcsim_flow_problem *problem,
+                                        pcsim_estimate *estimate) PCSIM_NODISCARD;
 
 /** Potential flow as a start: values [num_cells][4] of the velocity without rotation that passes the
  * boundaries as given (free where the pressure is given), and of Bernoulli's pressure. Collective; PETSc has
@@ -238,14 +239,6 @@ pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *solver, cons
                                             const char *const *parameters, int num_parameters,
                                             double tolerance,
                                             pcsim_transport_sensitivity *sensitivity) PCSIM_NODISCARD;
-
-/** What the error of a number is. */
-typedef struct {
-  double value;      /**< in: of the current state, as pcsim_transport_solver_adjoint gives it */
-  double error;      /**< estimate of (the exact value on the same polyhedron) - value */
-  double corrected;  /**< value + error */
-  double *indicator; /**< [num_cells] magnitude of each cell's share of psi R; the caller's */
-} pcsim_transport_estimate;
 /** Error of a quantity of a steady solution by the dual-weighted residual. `fine` is the mesh of
  *  pcsim_raw_mesh_refine of the solver's raw mesh, `problem` the same case on it, `adjoint` [num_cells][m]
  * what pcsim_transport_solver_adjoint gave for the quantity. State and adjoint are carried to the fine mesh;
@@ -258,7 +251,7 @@ typedef struct {
 pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *solver, const pcsim_functional *quantity,
                                              const double *adjoint, const pcsim_mesh *fine,
                                              const pcsim_transport_problem *problem,
-                                             pcsim_transport_estimate *estimate) PCSIM_NODISCARD;
+                                             pcsim_estimate *estimate) PCSIM_NODISCARD;
 
 #ifdef __cplusplus
 }

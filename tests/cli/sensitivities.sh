@@ -47,7 +47,7 @@ expect_rc 0 "compare: $out"
 # What moves the mesh is told apart, at each place.
 run "$pcsim" run "$work/bare.yaml" --set parameters.last="0*h" --set "mesh.low=[0, last]" --set output.pictures=false -o "$work/moves"
 expect_rc 0 "moves"
-expect_err "gradient: none by 'last', which moves the mesh or a source" "moves"
+expect_err "gradient: none by 'last', which moves the mesh or a source or is part of a reference value" "moves"
 expect_err "gradient: none by 'h'" "moves"
 bad() { # SET TEXT
   run "$pcsim" check "$work/bare.yaml" --set "$1"
@@ -60,7 +60,19 @@ bad 'monitors.heat={kind: max, of: T}' "\`heat\` has no adjoint: those of integr
 run "$pcsim" check "$here/typed.yaml" --set solve.estimate=heat
 expect_rc 2 "through time"
 expect_err "\`estimate\` is of steady solutions" "through time"
-run "$pcsim" check "$here/tiny.yaml" --set solve.gradient=heat
+run "$pcsim" check "$here/tiny.yaml" --set solve.gradient=drop
 expect_rc 2 "flow"
-expect_err "not available for flows" "flow"
+expect_err "\`drop\` has no adjoint: forces, flow rates, integrals and means have; here wall.force.x, wall.force.y" "flow"
+
+# A flow: gradients of a force by the speed at the inlet and the height that goes into it, its error.
+run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set solve.gradient=wall.force.x \
+  --set solve.estimate=wall.force.x -o "$work/flow"
+expect_rc 0 "flow"
+grep -q indicator.wall.force.x "$work/flow/fields.hdf" || fault "flow: no indicator"
+for side in 1.0001 0.9999; do
+  run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set "parameters.U=$side" --set output.pictures=false -o "$work/U-$side"
+done
+d=$(awk -v a="$(number "$work/U-1.0001/summary.json" wall.force.x)" -v b="$(number "$work/U-0.9999/summary.json" wall.force.x)" \
+  'BEGIN { printf "%.12g", (a - b) / 2e-4 }')
+close "$(number "$work/flow/summary.json" gradient.wall.force.x.U)" "$d" 1e-6 "gradient of a force"
 finish

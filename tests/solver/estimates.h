@@ -61,7 +61,7 @@ static inline estimate_result estimate_on(MPI_Comm comm, const estimate_law *law
   pcsim_transport_sensitivity adjoint = {.derivative = &none, .adjoint = psi};
   assert_ok(pcsim_transport_solver_adjoint(coarse.solver, &quantity, NULL, 0, 1e-11, &adjoint));
   assert_true(adjoint.converged);
-  pcsim_transport_estimate e = {.value = adjoint.value, .indicator = indicator};
+  pcsim_estimate e = {.value = adjoint.value, .indicator = indicator};
   assert_ok(pcsim_transport_solver_estimate(coarse.solver, &quantity, psi, fine_mesh, fine.problem, &e));
   estimate_result out = {
       .value = e.value, .estimated = e.error, .corrected = e.corrected, .true_error = law->exact - e.value};

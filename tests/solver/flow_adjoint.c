@@ -215,7 +215,7 @@ static pcsim_program *lower(const flow_case *c, const char *expression, const do
 
 typedef struct {
   pcsim_program *program[QUANTITIES];
-  pcsim_flow_quantity of[QUANTITIES];
+  pcsim_functional of[QUANTITIES];
 } quantities;
 
 static quantities make_quantities(const flow_case *c, const double *value) {
@@ -223,12 +223,12 @@ static quantities make_quantities(const flow_case *c, const double *value) {
   q.program[2] = lower(c, "R*(u^2 + v^2)/2 + x*p", value);
   q.program[3] = lower(c, "u_y*v + exp(-p)", value);
   q.program[4] = lower(c, "p + x*u", value);
-  q.of[0] = (pcsim_flow_quantity){.kind = PCSIM_FLOW_QUANTITY_FORCE, .where = c->wall};
+  q.of[0] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FORCE, .num_where = 1, .where = &c->wall};
   memcpy(q.of[0].direction, along, sizeof along);
-  q.of[1] = (pcsim_flow_quantity){.kind = PCSIM_FLOW_QUANTITY_FLOW_RATE, .where = c->opening};
-  q.of[2] = (pcsim_flow_quantity){.kind = PCSIM_FLOW_QUANTITY_INTEGRAL, .program = q.program[2]};
-  q.of[3] = (pcsim_flow_quantity){.kind = PCSIM_FLOW_QUANTITY_MEAN, .program = q.program[3]};
-  q.of[4] = (pcsim_flow_quantity){.kind = PCSIM_FLOW_QUANTITY_POINT, .program = q.program[4]};
+  q.of[1] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FLOW_RATE, .num_where = 1, .where = &c->opening};
+  q.of[2] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_INTEGRAL, .program = q.program[2]};
+  q.of[3] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_MEAN, .program = q.program[3]};
+  q.of[4] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_POINT, .program = q.program[4]};
   memcpy(q.of[4].point, looked_at, sizeof looked_at);
   if (sample_dim(&c->s) == 2) q.of[4].point[2] = 0;
   return q;
@@ -292,7 +292,7 @@ static void differences(const flow_case *c, double (*out)[PARAMETERS_MAX]) {
   }
 }
 
-static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_flow_quantity *quantity, int k,
+static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_functional *quantity, int k,
                            double value, const double *expected) {
   double derivative[PARAMETERS_MAX], largest = 0;
   pcsim_flow_sensitivity s = {.derivative = derivative};
