@@ -82,6 +82,7 @@ typedef struct {
   int *origin; /**< [nodes] value of the program that was given, -1: a record; NULL: all as they were */
   int tile, lanes, panel; /**< points a tile; points in a vector; rows of a packed panel */
   int *root, *root_row;   /**< slices and frozen values on a space are rows of another value */
+  int *at_least;          /**< [nodes] pass before which a value is not computed; NULL: 0 of all */
   int *level;             /**< stage level of a value on a space; level at which one on no space is there */
   bool *live;
   bool *exposed; /**< what is not finite in it reaches an output in other ways than a choice may leave out */

@@ -72,7 +72,7 @@ static void find_roots(plan *p) {
 static int earliest_level(const plan *p, pcsim_value v) {
   const pcsim_program *g = p->program;
   const node *n = &g->nodes[v];
-  int level = 0;
+  int level = p->at_least ? p->at_least[v] : 0;
   for (int i = 0; i < n->num_inputs; i++) {
     const pcsim_value root = p->root[true_input(g, v, i)];
     const bool given = g->nodes[root].kind == NODE_INPUT;
@@ -294,38 +294,70 @@ static void free_passes(plan *p) {
   pcsim_free(&p->uniforms);
 }
 
-/** Put a program that was written anew in the place of the plan's. */
-static void take_program(plan *p, plan_writing *w) {
+/** Put a program that was written anew in the place of the plan's; `at_least` [values] of it, or NULL: as
+ * they were. */
+static pcsim_status take_program(plan *p, plan_writing *w, int *at_least) {
+  if (!at_least && p->at_least) {
+    const pcsim_status status = pcsim_alloc((size_t)w->to->num_nodes, sizeof *at_least, &at_least);
+    if (status != PCSIM_OK) {
+      plan_writing_free(w);
+      return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
+    }
+    for (pcsim_value v = 0; v < w->to->num_nodes; v++)
+      at_least[v] = w->origin[v] >= 0 ? p->at_least[w->origin[v]] : 0;
+  }
+  pcsim_free(&p->at_least);
+  p->at_least = at_least;
   for (pcsim_value v = 0; p->origin && v < w->to->num_nodes; v++)
     if (w->origin[v] >= 0) w->origin[v] = p->origin[w->origin[v]];
   pcsim_free(&p->origin);
   pcsim_program_destroy(&p->program);
   p->program = w->to;
   p->origin = w->origin;
-}
-
-static pcsim_status write_places(plan *p) {
-  plan_writing w = {0};
-  PCSIM_TRY(plan_places(p->program, &w));
-  if (w.to) take_program(p, &w);
-  return PCSIM_OK;
-}
-
-static pcsim_status write_records(plan *p) {
-  plan_writing w = {0};
-  PCSIM_TRY(plan_records(p, &w));
-  if (!w.to) return PCSIM_OK;
-  take_program(p, &w);
   free_passes(p);
   p->num_levels = 0;
   return find_passes(p);
 }
 
+pcsim_status plan_order(const plan *p, int **order, pcsim_value **inputs) {
+  const pcsim_program *g = p->program;
+  int most = RECORD_ROWS + 1;
+  PCSIM_TRY(pcsim_alloc((size_t)g->num_nodes, sizeof **order, order));
+  for (pcsim_value v = 0; v < g->num_nodes; v++) {
+    const node *n = &g->nodes[v];
+    if (n->num_inputs > most) most = n->num_inputs;
+    (*order)[v] = p->level[v];
+    for (int i = 0; i < n->num_inputs; i++)
+      if ((*order)[n->inputs[i]] > (*order)[v]) (*order)[v] = (*order)[n->inputs[i]];
+  }
+  return pcsim_alloc((size_t)most, sizeof **inputs, inputs);
+}
+
+static pcsim_status write_places(plan *p) {
+  plan_writing w = {0};
+  PCSIM_TRY(plan_places(p->program, &w));
+  return w.to ? take_program(p, &w, NULL) : PCSIM_OK;
+}
+
+static pcsim_status write_again(plan *p) {
+  plan_writing w = {0};
+  int *at_least = NULL;
+  PCSIM_TRY(plan_again(p, &w, &at_least));
+  return w.to ? take_program(p, &w, at_least) : PCSIM_OK;
+}
+
+static pcsim_status write_records(plan *p) {
+  plan_writing w = {0};
+  PCSIM_TRY(plan_records(p, &w));
+  return w.to ? take_program(p, &w, NULL) : PCSIM_OK;
+}
+
 static pcsim_status make(plan *p, const pcsim_program *program, int tile, const exec_kernels *kernels) {
   PCSIM_TRY(pcsim_program_status(program));
   PCSIM_TRY(pcsim_program_copy(program, &p->program));
-  PCSIM_TRY(write_places(p));
   PCSIM_TRY(find_passes(p));
+  PCSIM_TRY(write_places(p));
+  PCSIM_TRY(write_again(p));
   PCSIM_TRY(write_records(p));
   merge_sums(p);
   find_stored(p);
@@ -361,6 +393,7 @@ pcsim_status plan_create(const pcsim_program *program, int tile, const exec_kern
 void plan_destroy(plan *p) {
   pcsim_program_destroy(&p->program);
   pcsim_free(&p->origin);
+  pcsim_free(&p->at_least);
   free_passes(p);
   pcsim_free(&p->stages);
   pcsim_free(&p->instructions);

@@ -22,6 +22,14 @@ pcsim_value plan_append(plan_writing *w, const node *n, pcsim_value origin, pcsi
 void plan_writing_free(plan_writing *w);
 /** What SEGMENT_PUT needs of the rows as values of their own (exec_plan_place.c). */
 pcsim_status plan_places(const pcsim_program *program, plan_writing *w) PCSIM_NODISCARD;
+/** Pass after which each value of `p` stands, not before those of its inputs, and room for the inputs of any
+ * value or record; caller frees both. */
+pcsim_status plan_order(const plan *p, int **order, pcsim_value **inputs) PCSIM_NODISCARD;
+/** The program of `p`, whose passes are known, with values computed again in later passes; `at_least` (owned
+ * by the caller): as in the plan (exec_plan_again.c). */
+pcsim_status plan_again(const plan *p, plan_writing *w, int **at_least) PCSIM_NODISCARD;
+/** A record has this many rows at most: a cache line of doubles. */
+enum { RECORD_ROWS = 8 };
 /** The program of `p`, whose passes are known, with values in records (exec_plan_record.c). */
 pcsim_status plan_records(const plan *p, plan_writing *w) PCSIM_NODISCARD;
 /** Stages with their instructions and places (exec_plan_stage.c). */

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-enum { RECORD_ROWS = 8 };
-
 /** A reader of a value that is kept: what, along which map, in which pass. */
 typedef struct {
   pcsim_value root;
@@ -231,17 +229,12 @@ static pcsim_status append_value(writer *w, pcsim_value v, pcsim_value *inputs) 
 }
 
 /** Pass by pass, so that a record stands behind its members and before its readers. */
-static pcsim_status write_program(writer *w, int *pass, pcsim_value *inputs) {
+static pcsim_status write_program(writer *w, const int *order, pcsim_value *inputs) {
   const plan *p = w->p;
   PCSIM_TRY(graph_copy_frame(w->g, &w->out.to));
-  for (pcsim_value v = 0; v < w->g->num_nodes; v++) {
-    pass[v] = p->level[v];
-    for (int i = 0; i < w->g->nodes[v].num_inputs; i++)
-      if (pass[w->g->nodes[v].inputs[i]] > pass[v]) pass[v] = pass[w->g->nodes[v].inputs[i]];
-  }
   for (int level = 0; level < p->num_levels; level++) {
     for (pcsim_value v = 0; v < w->g->num_nodes; v++)
-      if (pass[v] == level) PCSIM_TRY(append_value(w, v, inputs));
+      if (order[v] == level) PCSIM_TRY(append_value(w, v, inputs));
     for (int i = 0; i < w->num_records; i++)
       if (w->records[i].members > 1 && p->level[w->records[i].first] == level)
         PCSIM_TRY(append_record(w, i, inputs));
@@ -252,14 +245,11 @@ static pcsim_status write_program(writer *w, int *pass, pcsim_value *inputs) {
 }
 
 static pcsim_status write_anew(writer *w) {
-  int *pass = NULL, most = RECORD_ROWS + 1;
+  int *order = NULL;
   pcsim_value *inputs = NULL;
-  for (pcsim_value v = 0; v < w->g->num_nodes; v++)
-    if (w->g->nodes[v].num_inputs > most) most = w->g->nodes[v].num_inputs;
-  pcsim_status status = pcsim_alloc((size_t)w->g->num_nodes, sizeof *pass, &pass);
-  if (status == PCSIM_OK) status = pcsim_alloc((size_t)most, sizeof *inputs, &inputs);
-  if (status == PCSIM_OK) status = write_program(w, pass, inputs);
-  pcsim_free(&pass);
+  pcsim_status status = plan_order(w->p, &order, &inputs);
+  if (status == PCSIM_OK) status = write_program(w, order, inputs);
+  pcsim_free(&order);
   pcsim_free(&inputs);
   return status;
 }

@@ -192,4 +192,29 @@ static inline pcsim_program *new_program(pcsim_space *space) {
   return p;
 }
 
+/** A program on cells ("points") and faces with an owner and a neighbour, and a sparse map of two weights
+ * between cells. */
+typedef struct {
+  pcsim_program *p;
+  pcsim_space cells, faces;
+  pcsim_map owner, neighbour, near;
+} mesh_program;
+
+static inline mesh_program new_mesh_program(void) {
+  mesh_program m = {.p = NULL};
+  m.p = new_program(&m.cells);
+  m.faces = pcsim_build_space(m.p, "faces");
+  m.owner = pcsim_build_index_map(m.p, "owner", m.faces, m.cells);
+  m.neighbour = pcsim_build_index_map(m.p, "neighbour", m.faces, m.cells);
+  m.near = pcsim_build_sparse_map(m.p, "near", m.cells, m.cells, 2);
+  return m;
+}
+
+static inline pcsim_value mul(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_MUL, a, b);
+}
+static inline pcsim_value add(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_ADD, a, b);
+}
+
 #endif

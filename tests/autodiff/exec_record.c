@@ -4,29 +4,6 @@
 #include "autodiff/exec.h"
 #include "exec_harness.h"
 
-static pcsim_value mul(pcsim_program *p, pcsim_value a, pcsim_value b) {
-  return pcsim_build_binary(p, PCSIM_OP_MUL, a, b);
-}
-static pcsim_value add(pcsim_program *p, pcsim_value a, pcsim_value b) {
-  return pcsim_build_binary(p, PCSIM_OP_ADD, a, b);
-}
-
-typedef struct {
-  pcsim_program *p;
-  pcsim_space cells, faces;
-  pcsim_map owner, neighbour, near;
-} mesh_program;
-
-static mesh_program begin_program(void) {
-  mesh_program m = {.p = NULL};
-  m.p = new_program(&m.cells);
-  m.faces = pcsim_build_space(m.p, "faces");
-  m.owner = pcsim_build_index_map(m.p, "owner", m.faces, m.cells);
-  m.neighbour = pcsim_build_index_map(m.p, "neighbour", m.faces, m.cells);
-  m.near = pcsim_build_sparse_map(m.p, "near", m.cells, m.cells, 2);
-  return m;
-}
-
 static void put_out(const mesh_program *m, const char *name, int number_of, pcsim_value v) {
   char text[32];
   snprintf(text, sizeof text, "%s %d", name, number_of);
@@ -36,7 +13,7 @@ static void put_out(const mesh_program *m, const char *name, int number_of, pcsi
 /** Three values that both sides of faces look at and that are used at the cells again, two that are carried
  * by the owner and the sparse map, one that nothing can join; their sums and extrema. */
 static mesh_program make_program(void) {
-  const mesh_program m = begin_program();
+  const mesh_program m = new_mesh_program();
   pcsim_program *p = m.p;
   const pcsim_value u = pcsim_build_input(p, "u", m.cells, 3), w = pcsim_build_input(p, "w", m.cells, 2);
   const pcsim_value w0 = pcsim_build_slice(p, w, 0, 1), w1 = pcsim_build_slice(p, w, 1, 1);
@@ -146,7 +123,7 @@ static void test_same_bits(void **unused) {
 static void test_messages(void **unused) {
   (void)unused;
   enum { CELLS = 3, FACES = 150 };
-  const mesh_program m = begin_program();
+  const mesh_program m = new_mesh_program();
   pcsim_program *p = m.p;
   const pcsim_value u = pcsim_build_input(p, "u", m.faces, 2), v = pcsim_build_input(p, "v", m.faces, 3);
   const pcsim_value zero = pcsim_build_constant(p, 0), two = pcsim_build_constant(p, 2);
