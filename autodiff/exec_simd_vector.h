@@ -18,54 +18,31 @@ enum { VEC_LANES = VECTOR_BYTES / 8 };
 #define LN2_HIGH 6.93147180369123816490e-01
 #define LN2_LOW 1.90821492927058770002e-10
 
-MATH vec_splat(double a) { return a - (vec){0}; }
-MATH vec_select(ivec mask, vec a, vec b) { return (vec)((mask & (ivec)a) | (~mask & (ivec)b)); }
-MATH vec_abs(vec a) { return (vec)((ivec)a & INT64_MAX); }
-/** Size of a, sign of b. */
-MATH vec_copysign(vec a, vec b) { return (vec)(((ivec)a & INT64_MAX) | ((ivec)b & INT64_MIN)); }
-
-/** The smaller, the larger of a bound and x; a nan stays one. */
+/* The processor's instructions for vectors of this size. */
 #if defined(__AVX512F__)
-MATH vec_at_most(double bound, vec x) { return _mm512_min_pd(vec_splat(bound), x); }
-MATH vec_at_least(double bound, vec x) { return _mm512_max_pd(vec_splat(bound), x); }
+#define SIMD(name) _mm512_##name
 #elif defined(__AVX__)
-MATH vec_at_most(double bound, vec x) { return _mm256_min_pd(vec_splat(bound), x); }
-MATH vec_at_least(double bound, vec x) { return _mm256_max_pd(vec_splat(bound), x); }
-#elif defined(__SSE2__)
-MATH vec_at_most(double bound, vec x) { return _mm_min_pd(vec_splat(bound), x); }
-MATH vec_at_least(double bound, vec x) { return _mm_max_pd(vec_splat(bound), x); }
+#define SIMD(name) _mm256_##name
 #else
-MATH vec_at_most(double bound, vec x) { return vec_select(x > bound, vec_splat(bound), x); }
-MATH vec_at_least(double bound, vec x) { return vec_select(x < bound, vec_splat(bound), x); }
+#define SIMD(name) _mm_##name
 #endif
+
+#define BASIC(name) vec_##name
+#define BASIC_FUNCTION MATH
+#define BASIC_VECTOR vec
+#define BASIC_INTEGERS ivec
+#define BASIC_NUMBER double
+#define BASIC_SIZE INT64_MAX
+#define BASIC_ROOT sqrt
+#define BASIC_WHOLE 4503599627370496.0
+#define BASIC_SIMD(name) SIMD(name##_pd)
+#include "exec_simd_basic.h"
 
 /** 2^k of an integer |k| <= 1022. */
 MATH vec_power_of_two(vec k) { return (vec)(((uvec)(k + SHIFTER) << 52) + 0x3ff0000000000000u); }
 
 /** Nearest integer of |a| < 2^51. */
 MATH vec_round(vec a) { return (a + SHIFTER) - SHIFTER; }
-
-#if defined(__AVX512F__)
-MATH vec_sqrt(vec a) { return _mm512_sqrt_pd(a); }
-MATH vec_floor(vec a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-#elif defined(__AVX__)
-MATH vec_sqrt(vec a) { return _mm256_sqrt_pd(a); }
-MATH vec_floor(vec a) { return _mm256_floor_pd(a); }
-#else
-#if defined(__SSE2__)
-MATH vec_sqrt(vec a) { return _mm_sqrt_pd(a); }
-#else
-MATH vec_sqrt(vec a) {
-  for (int i = 0; i < VEC_LANES; i++) a[i] = sqrt(a[i]);
-  return a;
-}
-#endif
-MATH vec_floor(vec a) {
-  vec size = vec_abs(a), near = vec_copysign((size + 4503599627370496.0) - 4503599627370496.0, a);
-  near -= vec_select(near > a, vec_splat(1.0), vec_splat(0.0));
-  return vec_select(size < 4503599627370496.0, near, a);
-}
-#endif
 
 /** Whether any lane of a comparison holds. */
 static inline __attribute__((always_inline, unused)) bool vec_any(ivec mask) {
@@ -135,45 +112,16 @@ typedef uint32_t fuvec __attribute__((vector_size(VECTOR_BYTES)));
 /** 1.5 * 2^23 */
 #define SHIFTER_SINGLE 12582912.0f
 
-MATH_SINGLE fvec_splat(float a) { return a - (fvec){0}; }
-MATH_SINGLE fvec_select(fivec mask, fvec a, fvec b) { return (fvec)((mask & (fivec)a) | (~mask & (fivec)b)); }
-MATH_SINGLE fvec_abs(fvec a) { return (fvec)((fivec)a & INT32_MAX); }
-#if defined(__AVX512F__)
-MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm512_min_ps(fvec_splat(bound), x); }
-MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm512_max_ps(fvec_splat(bound), x); }
-#elif defined(__AVX__)
-MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm256_min_ps(fvec_splat(bound), x); }
-MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm256_max_ps(fvec_splat(bound), x); }
-#elif defined(__SSE2__)
-MATH_SINGLE fvec_at_most(float bound, fvec x) { return _mm_min_ps(fvec_splat(bound), x); }
-MATH_SINGLE fvec_at_least(float bound, fvec x) { return _mm_max_ps(fvec_splat(bound), x); }
-#else
-MATH_SINGLE fvec_at_most(float bound, fvec x) { return fvec_select(x > bound, fvec_splat(bound), x); }
-MATH_SINGLE fvec_at_least(float bound, fvec x) { return fvec_select(x < bound, fvec_splat(bound), x); }
-#endif
+#define BASIC(name) fvec_##name
+#define BASIC_FUNCTION MATH_SINGLE
+#define BASIC_VECTOR fvec
+#define BASIC_INTEGERS fivec
+#define BASIC_NUMBER float
+#define BASIC_SIZE INT32_MAX
+#define BASIC_ROOT sqrtf
+#define BASIC_WHOLE 8388608.0f
+#define BASIC_SIMD(name) SIMD(name##_ps)
+#include "exec_simd_basic.h"
 
 /** 2^k of an integer |k| <= 126. */
 MATH_SINGLE fvec_power_of_two(fvec k) { return (fvec)(((fuvec)(k + SHIFTER_SINGLE) << 23) + 0x3f800000u); }
-
-#if defined(__AVX512F__)
-MATH_SINGLE fvec_sqrt(fvec a) { return _mm512_sqrt_ps(a); }
-MATH_SINGLE fvec_floor(fvec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-#elif defined(__AVX__)
-MATH_SINGLE fvec_sqrt(fvec a) { return _mm256_sqrt_ps(a); }
-MATH_SINGLE fvec_floor(fvec a) { return _mm256_floor_ps(a); }
-#else
-#if defined(__SSE2__)
-MATH_SINGLE fvec_sqrt(fvec a) { return _mm_sqrt_ps(a); }
-#else
-MATH_SINGLE fvec_sqrt(fvec a) {
-  for (int i = 0; i < 2 * VEC_LANES; i++) a[i] = sqrtf(a[i]);
-  return a;
-}
-#endif
-MATH_SINGLE fvec_floor(fvec a) {
-  fvec size = fvec_abs(a), near = (size + 8388608.0f) - 8388608.0f;
-  near = (fvec)((fivec)near | ((fivec)a & INT32_MIN));
-  near -= fvec_select(near > a, fvec_splat(1.0f), fvec_splat(0.0f));
-  return fvec_select(size < 8388608.0f, near, a);
-}
-#endif

@@ -145,11 +145,22 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
   pcsim_program_destroy(&p);
 }
 
+/** Argument `i` as a number from `least` to `most`, `otherwise` if it is not given. */
+static double argument(int argc, char **argv, int i, const char *what, double otherwise, double least,
+                       double most) {
+  if (argc <= i) return otherwise;
+  char *end;
+  const double x = strtod(argv[i], &end);
+  if (end != argv[i] && !*end && x >= least && x <= most) return x;
+  fprintf(stderr, "%s '%s': expected a number from %g to %g\n", what, argv[i], least, most);
+  exit(2);
+}
+
 int main(int argc, char **argv) {
   const char *only = argc > 1 ? argv[1] : "";
-  const double budget = argc > 2 ? atof(argv[2]) : 0.5;
-  const int tile = argc > 3 ? atoi(argv[3]) : 0;
-  if (argc > 4) num_points = atoi(argv[4]) < MAX_POINTS ? atoi(argv[4]) : MAX_POINTS;
+  const double budget = argument(argc, argv, 2, "seconds a figure", 0.5, 0, 3600);
+  const int tile = (int)argument(argc, argv, 3, "points a tile", 0, 0, MAX_POINTS);
+  num_points = (int)argument(argc, argv, 4, "points a run", MAX_POINTS, 1, MAX_POINTS);
   for (int threads = 1; threads <= 2; threads++)
     printf("{\"bench\": \"autodiff\", \"figure\": \"bandwidth %d\", \"value\": %.2f, \"unit\": \"GB/s\"}\n",
            threads, peak_bandwidth(threads) * 1e-9);
