@@ -8,6 +8,8 @@
 #include <string.h>
 
 static const double ADJOINT_TOLERANCE = 1e-10;
+/* Boundaries that move by less than this share of an edge are straight. */
+static const double STRAIGHT = 1e-6;
 enum { NAME = 96 };
 
 void cli_sensitivities_free(cli_sensitivities *a) {
@@ -76,6 +78,7 @@ pcsim_status cli_sensitivities_read(cli_session *s) {
     if (!a->estimate[i]) continue;
     PCSIM_TRY(put(s, NAN, "estimate", a->quantity[i], NULL));
     PCSIM_TRY(put(s, NAN, "corrected", a->quantity[i], NULL));
+    if (pcsim_mesh_get(s->mesh)->dim == 2) PCSIM_TRY(put(s, NAN, "geometry", a->quantity[i], NULL));
   }
   return PCSIM_OK;
 }
@@ -144,6 +147,7 @@ static void find_moving(const cli_session *s, const char *const *parameter, int 
 
 /* The case on the mesh of halved cells. */
 typedef struct {
+  bool made;
   pcsim_mesh *mesh;
   pcsim_transport_problem *laws;
   pcsim_flow_problem *flow;
@@ -155,23 +159,32 @@ static void fine_free(fine_case *f) {
   pcsim_mesh_destroy(&f->mesh);
 }
 
-static pcsim_status refine_raw(const char *folder, pcsim_raw_mesh **fine) {
+/* Halved cells; `round`: boundaries rounded, and NULL where they are straight. */
+static pcsim_status refine_raw(const char *folder, bool round, pcsim_raw_mesh **fine) {
   char *path = NULL;
   pcsim_raw_mesh *raw = NULL;
+  double most = 0;
   pcsim_status status;
   PCSIM_GOTO(pcsim_path_join(folder, "mesh.raw", &path), status, done);
   PCSIM_GOTO(pcsim_raw_mesh_read(path, &raw), status, done);
-  status = pcsim_raw_mesh_refine(raw, fine);
+  PCSIM_GOTO(pcsim_raw_mesh_refine(raw, fine), status, done);
+  if (round) PCSIM_GOTO(pcsim_raw_mesh_round(raw, *fine, &most), status, done);
+  if (round && most < STRAIGHT) pcsim_raw_mesh_destroy(fine);
 done:
   pcsim_free(&path);
   pcsim_raw_mesh_destroy(&raw);
   return status;
 }
 
-static pcsim_status fine_make(cli_session *s, const char *folder, fine_case *f) {
+/* No mesh: nothing is round. Collective. */
+static pcsim_status fine_make(cli_session *s, const char *folder, bool round, fine_case *f) {
   pcsim_raw_mesh *raw = NULL;
-  pcsim_status status = s->c->rank == 0 ? refine_raw(folder, &raw) : PCSIM_OK;
+  pcsim_status status = s->c->rank == 0 ? refine_raw(folder, round, &raw) : PCSIM_OK;
+  int any = raw != NULL;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  MPI_Bcast(&any, 1, MPI_INT, 0, s->c->comm);
+  f->made = true;
+  if (!any) goto done;
   PCSIM_GOTO(pcsim_mesh_create(s->c->comm, raw, &f->mesh), status, done);
   PCSIM_GOTO(s->transport ? pcsim_transport_problem_read(s->tree, f->mesh, &f->laws)
                           : pcsim_flow_problem_read(s->tree, f->mesh, &f->flow),
@@ -180,6 +193,18 @@ static pcsim_status fine_make(cli_session *s, const char *folder, fine_case *f) 
 done:
   pcsim_raw_mesh_destroy(&raw);
   return status;
+}
+
+/* The same with round boundaries; where their nodes leave the cells behind them there is none. */
+static pcsim_status round_make(cli_session *s, const char *folder, fine_case *f) {
+  const pcsim_status status = fine_make(s, folder, true, f);
+  if (status != PCSIM_ERR_MESH) return status;
+  pcsim_log(PCSIM_LOG_WARNING, "estimate: no geometry error, the cells at a round boundary are too thin (%s)",
+            pcsim_error_message());
+  pcsim_error_clear();
+  fine_free(f);
+  f->made = true;
+  return PCSIM_OK;
 }
 
 /* ---------------------------------------------------------------- one quantity */
@@ -196,7 +221,7 @@ typedef struct {
   double value;       /* of the functional */
   int64_t iterations;
   bool converged;
-  fine_case fine; /* made when it is needed */
+  fine_case fine, round; /* made when they are needed */
 } finding;
 
 /* Value, adjoint and the derivatives by the first `num` parameters as they stand in the case. */
@@ -228,23 +253,50 @@ static pcsim_status put_gradient(finding *f, const char *quantity, double factor
   return PCSIM_OK;
 }
 
+static pcsim_status estimate_on(const finding *f, const fine_case *fine, const pcsim_functional *of,
+                                pcsim_estimate *e) {
+  cli_session *s = f->s;
+  return s->transport
+             ? pcsim_transport_solver_estimate(s->transport_solver, of, f->adjoint, fine->mesh, fine->laws, e)
+             : pcsim_flow_solver_estimate(s->flow_solver, of, f->adjoint, fine->mesh, fine->flow, e);
+}
+
+/* What the estimate gains by round boundaries: the error of the polygon. */
+static pcsim_status put_geometry(finding *f, int i, const pcsim_monitor_functional *of,
+                                 const pcsim_estimate *flat) {
+  cli_session *s = f->s;
+  double *indicator = NULL, geometry = 0;
+  pcsim_status status;
+  if (!f->round.made) PCSIM_TRY(round_make(s, f->folder, &f->round));
+  if (f->round.mesh) {
+    const size_t cells = (size_t)pcsim_mesh_get(s->mesh)->num_cells;
+    status = pcsim_status_agree(s->c->comm, pcsim_alloc(cells, sizeof *indicator, &indicator));
+    pcsim_estimate e = {.value = f->value, .indicator = indicator};
+    if (status == PCSIM_OK) status = estimate_on(f, &f->round, &of->of, &e);
+    pcsim_free(&indicator);
+    PCSIM_TRY(status);
+    geometry = e.error - flat->error;
+  }
+  pcsim_log(PCSIM_LOG_INFO, "estimate: %s, error of the geometry %.3g (%.2g %%), apart",
+            s->sensitivities.quantity[i], of->factor * geometry, 100 * fabs(geometry / flat->corrected));
+  return put(s, of->factor * geometry, "geometry", s->sensitivities.quantity[i], NULL);
+}
+
 static pcsim_status put_estimate(finding *f, int i, const pcsim_monitor_functional *of) {
   cli_session *s = f->s;
   cli_sensitivities *a = &s->sensitivities;
   const int64_t cells = pcsim_mesh_get(s->mesh)->num_cells;
-  if (!f->fine.mesh) PCSIM_TRY(fine_make(s, f->folder, &f->fine));
+  if (!f->fine.made) PCSIM_TRY(fine_make(s, f->folder, false, &f->fine));
   PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)cells, sizeof(double), &a->indicator[i])));
   pcsim_estimate e = {.value = f->value, .indicator = a->indicator[i]};
-  PCSIM_TRY(s->transport ? pcsim_transport_solver_estimate(s->transport_solver, &of->of, f->adjoint,
-                                                           f->fine.mesh, f->fine.laws, &e)
-                         : pcsim_flow_solver_estimate(s->flow_solver, &of->of, f->adjoint, f->fine.mesh,
-                                                      f->fine.flow, &e));
+  PCSIM_TRY(estimate_on(f, &f->fine, &of->of, &e));
   for (int64_t c = 0; c < cells; c++) a->indicator[i][c] *= fabs(of->factor);
   pcsim_log(PCSIM_LOG_INFO, "estimate: %s %.10g, error %.3g (%.2g %%), corrected %.10g", a->quantity[i],
             of->factor * e.value, of->factor * e.error, 100 * fabs(e.error / e.corrected),
             of->factor * e.corrected);
   PCSIM_TRY(put(s, of->factor * e.error, "estimate", a->quantity[i], NULL));
-  return put(s, of->factor * e.corrected, "corrected", a->quantity[i], NULL);
+  PCSIM_TRY(put(s, of->factor * e.corrected, "corrected", a->quantity[i], NULL));
+  return pcsim_mesh_get(s->mesh)->dim == 2 ? put_geometry(f, i, of, &e) : PCSIM_OK;
 }
 
 static pcsim_status find_one(finding *f, int i) {
@@ -281,7 +333,7 @@ pcsim_status cli_sensitivities_find(cli_session *s, const char *folder) {
   if (any) find_moving(s, f.parameter, f.num, f.moving);
   for (int i = 0; i < s->sensitivities.num && status == PCSIM_OK; i++) status = find_one(&f, i);
 done:
-  fine_free(&f.fine);
+  fine_free(&f.fine), fine_free(&f.round);
   pcsim_free(&f.moving), pcsim_free(&f.derivative), pcsim_free(&f.own), pcsim_free(&f.adjoint);
   return status;
 }

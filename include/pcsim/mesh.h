@@ -57,6 +57,12 @@ typedef struct {
  *  parts of a cell follow each other in the order of the cells. Caller destroys. Errors: ERR_MEMORY, ERR_MESH
  *  (too many cells). */
 pcsim_status pcsim_raw_mesh_refine(const pcsim_raw_mesh *raw, pcsim_raw_mesh **fine) PCSIM_NODISCARD;
+/** Move the new boundary nodes of `fine`, made of `raw` by pcsim_raw_mesh_refine, from their edges to the
+ * curves that neighbouring edges of the same boundary suggest (cubics; angles of more than 40 degrees are
+ * corners): what a polygon loses of a smooth boundary, to second order. `*most`: the largest move over the
+ * length of its edge. Plane meshes; in space nothing moves. Errors: ERR_ARG, ERR_MEMORY. */
+pcsim_status pcsim_raw_mesh_round(const pcsim_raw_mesh *raw, pcsim_raw_mesh *fine,
+                                  double *most) PCSIM_NODISCARD;
 /** Number of parts of a cell or facet there. */
 int pcsim_cell_num_parts(pcsim_cell_type type);
 

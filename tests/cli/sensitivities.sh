@@ -13,6 +13,7 @@ for text in indicator.heat indicator.size; do
 done
 grep -q "corrected.size" "$work/one/report.html" || fault "no corrected.size in the report"
 one=$work/one/summary.json
+[ "$(number "$one" geometry.heat)" = 0 ] || fault "a square has an error of geometry"
 run "$2" -n 2 "$pcsim" run "$case" -o "$work/two" --set output.pictures=false
 expect_rc 0 "two ranks"
 for q in gradient.heat.k0 gradient.out.Tinf gradient.heat.hot corrected.heat corrected.size; do

@@ -76,8 +76,60 @@ static void boundaries_stay(void **state) {
   pcsim_raw_mesh_destroy(&fine);
 }
 
+/* The left side bent into an arc, which ends in corners: its new nodes lie on the arc to the fourth order of
+ * the edges, and nothing else moves. */
+static void boundaries_round(void **state) {
+  (void)state;
+  double error[2] = {0, 0}, most = 0;
+  for (int k = 0; k < 2; k++) {
+    const int n = k ? 16 : 8;
+    const double radius = 1.25, middle = 0.5, depth = sqrt(radius * radius - 0.25);
+    const lattice shape = {LATTICE_MIXED_2D, n, n, 0, 0.1, true};
+    pcsim_raw_mesh *raw = lattice_make(&shape), *fine = NULL, *flat = NULL;
+    for (int64_t i = 0; i < raw->num_nodes; i++) {
+      double *x = raw->nodes + 3 * i;
+      x[0] /= n, x[1] /= n;
+      const double arc = depth - sqrt(radius * radius - (x[1] - middle) * (x[1] - middle));
+      x[0] += (1 - x[0]) * arc;
+    }
+    assert_ok(pcsim_raw_mesh_refine(raw, &fine));
+    assert_ok(pcsim_raw_mesh_refine(raw, &flat));
+    assert_ok(pcsim_raw_mesh_round(raw, fine, &most));
+    assert_true(most > 1e-3);
+    for (int64_t f = 0; f < fine->num_facets; f++)
+      for (int e = 0; e < 2; e++) {
+        const int64_t node = fine->facet_nodes[fine->facet_start[f] + e];
+        const double *x = fine->nodes + 3 * node, *before = flat->nodes + 3 * node;
+        if (fine->facet_patch[f] == 0)
+          error[k] = fmax(error[k], fabs(hypot(x[0] - depth, x[1] - middle) - radius));
+        else if (fabs(x[0]) > 1e-12) assert_close(hypot(x[0] - before[0], x[1] - before[1]), 0, 1e-14);
+      }
+    pcsim_mesh *mesh = NULL;
+    assert_ok(pcsim_mesh_create(MPI_COMM_WORLD, fine, &mesh));
+    pcsim_mesh_destroy(&mesh);
+    pcsim_raw_mesh_destroy(&raw), pcsim_raw_mesh_destroy(&fine), pcsim_raw_mesh_destroy(&flat);
+  }
+  assert_true(error[0] < 2e-5 && error[0] > 8 * error[1]);
+}
+
+/* Straight sides stay, and so do those of a mesh in space. */
+static void boundaries_straight(void **state) {
+  (void)state;
+  for (int space = 0; space < 2; space++) {
+    const lattice shape = {space ? LATTICE_HEXA : LATTICE_TRIANGLE, 4, 3, 2, 0.1, true};
+    pcsim_raw_mesh *raw = lattice_make(&shape), *fine = NULL;
+    double most = 1;
+    assert_ok(pcsim_raw_mesh_refine(raw, &fine));
+    assert_ok(pcsim_raw_mesh_round(raw, fine, &most));
+    assert_close(most, 0, 1e-14);
+    pcsim_raw_mesh_destroy(&raw), pcsim_raw_mesh_destroy(&fine);
+  }
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refine_each), cmocka_unit_test(boundaries_stay)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refine_each), cmocka_unit_test(boundaries_stay),
+                                     cmocka_unit_test(boundaries_round),
+                                     cmocka_unit_test(boundaries_straight)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
