@@ -112,8 +112,9 @@ typedef struct {
 } cli_output;
 /** `study:` of a case. */
 typedef struct {
-  int64_t count; /**< meshes; 0: no study */
-  double ratio;  /**< of sizes of successive meshes */
+  int64_t count; /**< meshes or time steps; 0: no study */
+  double ratio;  /**< of successive sizes */
+  bool of_steps; /**< the time step is varied, not the mesh */
 } cli_study;
 
 enum { MAX_SENSITIVITIES = 16 };
@@ -136,6 +137,7 @@ typedef struct {
   double tolerance;
   cli_output output;
   cli_study study;
+  double step_factor;       /**< times the case's time step: what a study of steps makes of it */
   pcsim_start start;        /**< of `initial:`, beside its expressions */
   const char *start_folder; /**< run that the solve starts from, NULL: none; borrowed */
   double *start_values;     /**< what a steady solve takes from it, in place of the case's own start */
@@ -328,7 +330,7 @@ typedef struct {
 pcsim_status cli_solve(cli_session *session, const cli_part *part, cli_outcome *outcome,
                        pcsim_fields *fields);
 
-/** Rows of a mesh study as they come, and what follows from them. */
+/** Rows of a study as they come, and what follows from them. */
 typedef struct {
   pcsim_study view;
   int capacity; /**< meshes */
@@ -336,11 +338,13 @@ typedef struct {
   double *sizes, *values, *order, *extrapolated, *uncertainty;
   char (*names)[96];
 } cli_study_table;
-/** Add the next finer mesh of `count`. The first one's quantities are the columns. */
+/** Add the next finer run of `count`. The first one's quantities are the columns. */
 pcsim_status cli_study_add(cli_study_table *table, int count, int64_t cells, const pcsim_quantity *quantities,
                            int n);
-/** Orders, extrapolated values and uncertainties. `volume` of the domain, in `dim` dimensions. */
+/** Orders, extrapolated values and uncertainties over meshes. `volume` of the domain, in `dim` dimensions. */
 void cli_study_finish(cli_study_table *table, double volume, int dim);
+/** The same over time steps on one mesh, the last of them `step`, each before `ratio` times as long. */
+void cli_study_finish_steps(cli_study_table *table, double step, double ratio);
 void cli_study_free(cli_study_table *table);
 
 #endif

@@ -84,7 +84,7 @@ static pcsim_status coarse_mesh(cli_session *s, const cli_part *part, cli_study_
   *stopped = !outcome.status;
   if (*stopped) goto end;
   if (outcome.result.outcome != PCSIM_OUTCOME_CONVERGED)
-    pcsim_log(PCSIM_LOG_WARNING, "this coarser mesh is %s: %s", outcome.status, outcome.result.reason);
+    pcsim_log(PCSIM_LOG_WARNING, "this run on the way is %s: %s", outcome.status, outcome.result.reason);
   const pcsim_quantity *quantities;
   int n = pcsim_monitors_quantities(s->monitors, &quantities);
   if (table)
@@ -96,18 +96,19 @@ end:
   return status;
 }
 
-/* All meshes but the finest, each in a subfolder of its own. */
+/* All runs but the finest, each in a subfolder of its own. */
 static pcsim_status coarse_meshes(cli_session *s, const cli_part *finest, cli_study_table *table,
                                   bool *stopped) {
   *stopped = false;
   for (int64_t i = 0; i + 1 < s->study.count && !*stopped; i++) {
     char folder[4200];
     snprintf(folder, sizeof folder, "%s/study-%lld", finest->folder, (long long)i + 1);
+    const double factor = pow(s->study.ratio, (double)(s->study.count - 1 - i));
     cli_part part = *finest;
     part.folder = folder;
-    part.factor = pow(s->study.ratio, (double)(s->study.count - 1 - i));
-    pcsim_log(PCSIM_LOG_INFO, "study: mesh %lld of %lld, sizes times %g", (long long)i + 1,
-              (long long)s->study.count, part.factor);
+    *(s->study.of_steps ? &s->step_factor : &part.factor) = factor;
+    pcsim_log(PCSIM_LOG_INFO, "study: %s %lld of %lld, sizes times %g",
+              s->study.of_steps ? "time step" : "mesh", (long long)i + 1, (long long)s->study.count, factor);
     PCSIM_TRY(coarse_mesh(s, &part, table, stopped));
   }
   return PCSIM_OK;
@@ -188,6 +189,7 @@ static pcsim_status run_in(cli_session *s, const cli_run *run, const char *folde
   }
   if (s->start.coarser) PCSIM_GOTO(start_meshes(s, &part, starts, &stopped), status, done);
   if (s->study.count) PCSIM_GOTO(coarse_meshes(s, &part, &table, &stopped), status, done);
+  s->step_factor = 1;
   if (!stopped) PCSIM_GOTO(cli_solve(s, &part, &outcome, &fields), status, done);
   if (stopped || !outcome.status) {
     s->c->exit_code = CLI_NOT_CONVERGED;
@@ -197,7 +199,8 @@ static pcsim_status run_in(cli_session *s, const cli_run *run, const char *folde
     const pcsim_quantity *quantities;
     int n = pcsim_monitors_quantities(s->monitors, &quantities);
     PCSIM_GOTO(cli_study_add(&table, (int)s->study.count, s->quality.num_cells, quantities, n), status, done);
-    cli_study_finish(&table, s->quality.volume, pcsim_mesh_get(s->mesh)->dim);
+    if (s->study.of_steps) cli_study_finish_steps(&table, s->time.step, s->study.ratio);
+    else cli_study_finish(&table, s->quality.volume, pcsim_mesh_get(s->mesh)->dim);
     outcome.study = &table.view;
     log_study(&table.view);
     PCSIM_GOTO(study_quantities(s, &table.view, &fields), status, done);

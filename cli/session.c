@@ -27,15 +27,17 @@ const pcsim_key cli_case_keys[] = {
      0},
     {"output", PCSIM_KEY_MAPPING, "", NULL, "", "what the run folder gets", 0, 0},
     {"reference", PCSIM_KEY_MAPPING, "", NULL, "", "known values, curves or fields to compare with", 0, 0},
-    {"study", PCSIM_KEY_MAPPING, "", NULL, "", "repeat the case on successively finer meshes", 0, 0},
+    {"study", PCSIM_KEY_MAPPING, "", NULL, "",
+     "repeat the case on finer and finer meshes, or with shorter time steps", 0, 0},
 };
 const size_t cli_num_case_keys = sizeof cli_case_keys / sizeof *cli_case_keys;
 
 const pcsim_key cli_study_keys[] = {
-    {"kind", PCSIM_KEY_CHOICE, "meshes", "meshes", "", "what is varied", 0, 0},
-    {"count", PCSIM_KEY_INTEGER, "3", NULL, "", "number of meshes; the finest has the case's own sizes", 2,
-     8},
-    {"ratio", PCSIM_KEY_NUMBER, "2", NULL, "1", "of the sizes of successive meshes", 1.1, 10},
+    {"kind", PCSIM_KEY_CHOICE, "meshes", "meshes|steps", "",
+     "what is varied: sizes of the mesh, or solve.time.step on one mesh", 0, 0},
+    {"count", PCSIM_KEY_INTEGER, "3", NULL, "", "number of runs; the last has the case's own sizes or step",
+     2, 8},
+    {"ratio", PCSIM_KEY_NUMBER, "2", NULL, "1", "of successive sizes or steps", 1.1, 10},
 };
 const size_t cli_num_study_keys = sizeof cli_study_keys / sizeof *cli_study_keys;
 
@@ -57,14 +59,21 @@ static void check_top(pcsim_tree *tree) {
   if (!refused) pcsim_node_check(tree, root, cli_case_keys, cli_num_case_keys, "the case");
 }
 
-static void read_study(pcsim_tree *tree, const pcsim_mesh_spec *spec, cli_study *study) {
+static void read_study(pcsim_tree *tree, const pcsim_mesh_spec *spec, const pcsim_time *time,
+                       cli_study *study) {
+  const char *kind = "meshes";
   *study = (cli_study){0};
   pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "study");
   if (!node || pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) return;
   pcsim_node_check(tree, node, cli_study_keys, cli_num_study_keys, "study");
   pcsim_node_integer(tree, node, "count", &study->count);
   pcsim_node_number(tree, node, "ratio", &study->ratio);
-  if (spec && pcsim_mesh_spec_is_file(spec))
+  pcsim_node_string(tree, node, "kind", &kind);
+  study->of_steps = !strcmp(kind, "steps");
+  if (study->of_steps && !(time->step > 0))
+    pcsim_tree_problem(tree, node,
+                       "a study of time steps needs `solve: {time: {step: ..}}`, which it varies");
+  if (!study->of_steps && spec && pcsim_mesh_spec_is_file(spec))
     pcsim_tree_problem(tree, node,
                        "a study of meshes needs a shape under 'mesh', which can be made coarser; a mesh "
                        "file cannot");
@@ -82,7 +91,7 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
   else pcsim_flow_problem_check(s->tree);
   cli_solver_read(s);
   cli_output_read(s->tree, &s->output);
-  read_study(s->tree, s->spec, &s->study);
+  read_study(s->tree, s->spec, &s->time, &s->study);
   pcsim_start_read(s->tree, &s->start);
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
@@ -91,7 +100,7 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
 }
 
 pcsim_status cli_session_read(cli *c, const char *path, const cli_list *sets, cli_session *session) {
-  *session = (cli_session){.c = c};
+  *session = (cli_session){.c = c, .step_factor = 1};
   return pcsim_status_agree(c->comm, read_case(path, sets, session));
 }
 

@@ -25,6 +25,7 @@ pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
   const pcsim_solver_hooks hooks = {.context = s, .start = give_start};
   if (s->transport) {
     pcsim_transport_options options = s->transport_options;
+    options.time.step *= s->step_factor;
     options.stops = s->output.times;
     options.num_stops = s->output.num_times;
     if (steps >= 0) options.steps_max = options.time.steps = steps;
@@ -34,6 +35,7 @@ pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
     return s->start_values ? pcsim_transport_solver_set_hooks(s->transport_solver, &hooks) : PCSIM_OK;
   }
   pcsim_flow_options options = s->flow_options;
+  options.time.step *= s->step_factor;
   options.stops = s->output.times;
   options.num_stops = s->output.num_times;
   if (steps >= 0) options.steps_max = options.time.steps = steps;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file study.c  Mesh studies: observed order, extrapolated value, grid convergence index.
+/** @file study.c  Studies of meshes and time steps: observed order, extrapolated value, grid convergence
+ * index.
  *
  *  Celik, Ghia, Roache, Freitas, Coleman, Raad: Procedure for estimation and reporting of uncertainty due to
  *  discretization in CFD applications, J. Fluids Eng. 130 (2008) 078001. Sizes are (volume/cells)^(1/dim).
@@ -81,8 +82,9 @@ static void finish_quantity(cli_study_table *t, int q) {
   double fine = t->values[(n - 1) * m + q], middle = t->values[(n - 2) * m + q];
   double r21 = h[n - 2] / h[n - 1];
   t->order[q] = t->extrapolated[q] = t->uncertainty[q] = NAN;
-  /* The limit of an error is known: two meshes are enough. */
-  if (!strncmp(t->names[q], "error.", 6)) {
+  /* The limit of an error is known: two meshes are enough. Of smaller steps alone it is what the mesh leaves.
+   */
+  if (!t->view.of_steps && !strncmp(t->names[q], "error.", 6)) {
     if (fine > 0 && middle > 0) t->order[q] = log(middle / fine) / log(r21);
     return;
   }
@@ -96,12 +98,22 @@ static void finish_quantity(cli_study_table *t, int q) {
   t->uncertainty[q] = fine != 0 ? safety * fabs(correction / fine) : NAN; /* relative to the finest value */
 }
 
-void cli_study_finish(cli_study_table *t, double volume, int dim) {
-  int n = t->view.num_meshes;
-  for (int i = 0; i < n; i++) t->sizes[i] = pow(volume / (double)t->cells[i], 1.0 / dim);
+static void finish(cli_study_table *t) {
+  const int n = t->view.num_meshes;
   if (n < 2) return;
   t->view.ratio = pow(t->sizes[0] / t->sizes[n - 1], 1.0 / (n - 1));
   for (int q = 0; q < t->view.num_quantities; q++) finish_quantity(t, q);
+}
+
+void cli_study_finish(cli_study_table *t, double volume, int dim) {
+  for (int i = 0; i < t->view.num_meshes; i++) t->sizes[i] = pow(volume / (double)t->cells[i], 1.0 / dim);
+  finish(t);
+}
+
+void cli_study_finish_steps(cli_study_table *t, double step, double ratio) {
+  t->view.of_steps = true;
+  for (int i = 0; i < t->view.num_meshes; i++) t->sizes[i] = step * pow(ratio, t->view.num_meshes - 1 - i);
+  finish(t);
 }
 
 void cli_study_free(cli_study_table *t) {

@@ -21,6 +21,8 @@ static const pcsim_key time_keys[] = {
      POSITIVE},
     {"least", PCSIM_KEY_NUMBER, "", NULL, "s",
      "the run is given up where a smaller step would be needed; else 1e-9 of the span", POSITIVE},
+    {"most", PCSIM_KEY_NUMBER, "", NULL, "s",
+     "size of the largest step: where something grows from too small for the tolerance to see it", POSITIVE},
     {"steps", PCSIM_KEY_INTEGER, "1000000", NULL, "1", "largest number of steps", 0, 1e12},
 };
 
@@ -54,6 +56,7 @@ void pcsim_time_read(pcsim_tree *tree, pcsim_time *time) {
   pcsim_node_string(tree, node, "scheme", &scheme);
   pcsim_node_number(tree, node, "first", &time->first);
   pcsim_node_number(tree, node, "least", &time->least);
+  pcsim_node_number(tree, node, "most", &time->most);
   pcsim_node_integer(tree, node, "steps", &time->steps);
   if (pcsim_tree_num_problems(tree) != before) return;
   time->scheme = strcmp(scheme, "bdf2") == 0 ? PCSIM_TIME_BDF2 : PCSIM_TIME_TR_BDF2;
@@ -69,5 +72,10 @@ void pcsim_time_read(pcsim_tree *tree, pcsim_time *time) {
         "keep one");
   if (time->step > 0 && pcsim_node_get(node, "first"))
     pcsim_tree_problem(tree, pcsim_node_get(node, "first"), "`first` has no meaning beside `step`; keep one");
+  if (time->step > 0 && time->most > 0)
+    pcsim_tree_problem(tree, pcsim_node_get(node, "most"), "`most` has no meaning beside `step`; keep one");
   if (!(time->least > 0)) time->least = 1e-9 * fabs(span);
+  if (time->most > 0 && time->most < time->least)
+    pcsim_tree_problem(tree, pcsim_node_get(node, "most"), "`most` is %g, below `least`, %g", time->most,
+                       time->least);
 }

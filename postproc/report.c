@@ -298,11 +298,12 @@ bool pcsim_study_order_expected(double order) { return fabs(order - PCSIM_STUDY_
 static void put_study(text_buffer *t, const pcsim_report *r, int *id) {
   const pcsim_study *s = r->study;
   if (!s || s->num_meshes == 0) return;
-  text_add(t, "<section><h2>Mesh study</h2>\n<div class=\"scroll\"><table><thead><tr><th>Quantity</th>");
+  text_add(t, "<section><h2>%s study</h2>\n<div class=\"scroll\"><table><thead><tr><th>Quantity</th>",
+           s->of_steps ? "Time step" : "Mesh");
   for (int i = 0; i < s->num_meshes; i++) {
     text_add(t, "<th class=\"n\">");
-    put_count(t, s->cells[i]);
-    text_add(t, " cells</th>");
+    if (s->of_steps) text_add(t, "dt = %.4g</th>", s->sizes[i]);
+    else put_count(t, s->cells[i]), text_add(t, " cells</th>");
   }
   text_add(t, "<th class=\"n\">Order</th><th class=\"n\">Extrapolated</th><th "
               "class=\"n\">GCI</th></tr></thead><tbody>\n");
@@ -326,8 +327,8 @@ static void put_study(text_buffer *t, const pcsim_report *r, int *id) {
     text_add(t, "</td></tr>\n");
   }
   text_add(
-      t, "</tbody></table></div>\n<p class=\"lead\">Order observed over the last three meshes, value "
-         "extrapolated to size zero (Richardson), grid convergence index (GCI) of the finest mesh. For the "
+      t, "</tbody></table></div>\n<p class=\"lead\">Order observed over the last three runs, value "
+         "extrapolated to size zero (Richardson), grid convergence index (GCI) of the finest. For the "
          "last two the order is limited to 0.5 to 2; the index has the safety factor 1.25 where the observed "
          "order is within 0.3 of the formal one, 2, else 3 (Roache 1994; Oberkampf and Roy 2010). A dash: "
          "the values do not approach a limit from one side.</p>\n");

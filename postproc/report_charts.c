@@ -250,9 +250,9 @@ static void study_chart(text_buffer *t, const pcsim_report *r, const pcsim_study
   snprintf(title, sizeof title, "%s: distance from the %s value", s->names[q],
            to_reference ? "reference" : "extrapolated");
   snprintf(label, sizeof label, target != 0 ? "relative distance" : "distance");
-  chart_series series[2] = {{s->sizes, error, n, 1, 1, "meshes", CHART_BOTH, 0}};
+  chart_series series[2] = {{s->sizes, error, n, 1, 1, s->of_steps ? "steps" : "meshes", CHART_BOTH, 0}};
   chart c = {.title = title,
-             .x_label = "cell size",
+             .x_label = s->of_steps ? "time step" : "cell size",
              .y_label = label,
              .log_x = true,
              .log_y = true,

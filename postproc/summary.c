@@ -133,7 +133,7 @@ static void put_quality(text_buffer *t, const pcsim_mesh_quality *q) {
 
 static void put_study(text_buffer *t, const pcsim_study *s) {
   key(t, "study");
-  text_add(t, "{\"ratio\": ");
+  text_add(t, "{\"kind\": \"%s\", \"ratio\": ", s->of_steps ? "steps" : "meshes");
   text_add_json_number(t, s->ratio);
   text_add(t, ", \"cells\": [");
   for (int i = 0; i < s->num_meshes; i++) text_add(t, "%s%" PRId64, i ? ", " : "", s->cells[i]);
@@ -353,7 +353,9 @@ static pcsim_status take_study(summary *s) {
     order[n + q] = number_of(one, "extrapolated");
     order[2 * n + q] = number_of(one, "uncertainty");
   }
+  const char *kind = pcsim_json_string(pcsim_json_get(from, "kind"));
   s->study = (pcsim_study){.num_meshes = m,
+                           .of_steps = kind && !strcmp(kind, "steps"),
                            .num_quantities = n,
                            .ratio = number_of(from, "ratio"),
                            .cells = s->cells,

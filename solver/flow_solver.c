@@ -54,6 +54,7 @@ static pcsim_status create_timestep(pcsim_flow_solver *s) {
                                      .tolerance = o->time.tolerance,
                                      .step = o->time.step,
                                      .first = o->time.first,
+                                     .most = o->time.most,
                                      .least = o->time.least,
                                      .steps_max = o->time.steps,
                                      .num_stops = o->num_stops,

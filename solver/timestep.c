@@ -92,7 +92,7 @@ pcsim_status timestep_create(const discrete_system *s, const timestep_options *o
   const double first = options->first > 0    ? options->first
                        : s->natural_step > 0 ? fmin(s->natural_step, 0.01 * span)
                                              : 1e-4 * span;
-  t->now.wanted = options->step > 0 ? options->step : first;
+  t->now.wanted = options->step > 0 ? options->step : options->most > 0 ? fmin(first, options->most) : first;
   for (int i = 0; i < s->m; i++) t->projects |= !s->evolves[i] && !(options->step > 0);
   *out = t;
   return PCSIM_OK;
@@ -304,6 +304,7 @@ static void choose_next(timestep *t, double dt, const trial *done, bool rejected
   const double size = dt * fmax(factor, 0.2);
   if (whole) now->wanted = fmin(size, GROWTH * dt), now->ratio = ratio;
   else now->wanted = fmin(fmax(size, 0.2 * now->wanted), GROWTH * now->wanted);
+  if (t->options.most > 0) now->wanted = fmin(now->wanted, t->options.most);
 }
 
 /* Keep what a resumed run goes on from, and what follows from it alone: the preconditioner is renewed. */

@@ -17,6 +17,7 @@ typedef struct {
   double tolerance;    /**< bound of a step's error relative to the unknowns' scales; with `step` unused */
   double step;         /**< > 0: steps of this size, no error control; 0: adaptive */
   double first, least; /**< adaptive: first step, 0 chosen; step below which the run is given up, > 0 */
+  double most;         /**< adaptive: largest step; 0: no limit */
   int64_t steps_max;
   int64_t num_stops;
   const double *stops; /**< [num_stops] ascending times that a step must end at; borrowed */

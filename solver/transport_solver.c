@@ -39,6 +39,7 @@ static pcsim_status create_timestep(pcsim_transport_solver *s, const pcsim_trans
                                      .tolerance = o->time.tolerance,
                                      .step = o->time.step,
                                      .first = o->time.first,
+                                     .most = o->time.most,
                                      .least = o->time.least,
                                      .steps_max = o->time.steps,
                                      .num_stops = o->num_stops,

@@ -64,6 +64,7 @@ typedef struct {
   double tolerance;    /**< of a step's error relative to the unknowns' scales, > 0 */
   double step;         /**< s, > 0: fixed steps; 0: the tolerance decides */
   double first, least; /**< s; first 0: chosen */
+  double most;         /**< s, largest step; 0: as the tolerance allows */
   int64_t steps;       /**< limit */
 } pcsim_time;
 /** Does the case go through time? Records no problems. */

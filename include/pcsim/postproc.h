@@ -233,18 +233,20 @@ typedef struct {
   const pcsim_picture *const *pictures;
   const char *const *captions;
   int num_pictures;
-  /** mesh study, or NULL: one row a mesh */
+  /** study of meshes or time steps, or NULL */
   const struct pcsim_study *study;
 } pcsim_report;
-/** A mesh study: quantities on successive meshes, observed order, extrapolated value. */
+/** A study: quantities on successive meshes, or with successive time steps on one mesh; observed order,
+ *  extrapolated value. */
 typedef struct pcsim_study {
-  int num_meshes, num_quantities;
-  double ratio;               /**< mean ratio of sizes of successive meshes */
-  const int64_t *cells;       /**< [num_meshes] coarse to fine */
-  const double *sizes;        /**< [num_meshes] */
-  const char (*names)[96];    /**< [num_quantities] */
-  const double *values;       /**< [num_meshes][num_quantities] */
-  const double *order;        /**< [num_quantities] observed over the last three; NaN if not monotone */
+  int num_meshes, num_quantities; /**< num_meshes: runs of the study */
+  bool of_steps;                  /**< the time step was varied, not the mesh */
+  double ratio;                   /**< mean ratio of sizes of successive runs */
+  const int64_t *cells;           /**< [num_meshes] coarse to fine */
+  const double *sizes;            /**< [num_meshes] cell sizes, or time steps */
+  const char (*names)[96];        /**< [num_quantities] */
+  const double *values;           /**< [num_meshes][num_quantities] */
+  const double *order;            /**< [num_quantities] observed over the last three; NaN if not monotone */
   const double *extrapolated; /**< [num_quantities] Richardson with the order limited to [0.5, 2]; NaN if not
                                  monotone */
   const double *uncertainty;  /**< [num_quantities] grid convergence index of the finest, relative */

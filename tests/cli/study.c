@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mesh studies of known convergence: observed order, extrapolated value, uncertainty. */
+/* Studies of known convergence: observed order, extrapolated value, uncertainty. */
 #include "cli/cli.h"
 #include "pcsim_test.h"
 
@@ -57,8 +57,28 @@ static void test_uncertainty(void **state) {
   cli_study_free(&table);
 }
 
+/* Steps 0.4, 0.2, 0.1 on one mesh, whose own part of an error does not fall. */
+static void test_steps(void **state) {
+  (void)state;
+  cli_study_table table = {0};
+  for (int i = 0; i < 3; i++) {
+    const double dt = 0.4 * pow(0.5, i);
+    pcsim_quantity q[2] = {{"third", 2 - 0.1 * pow(dt, 3), "1"}, {"error.u", 1e-2 + 0.3 * dt * dt, "1"}};
+    assert_ok(cli_study_add(&table, 3, 100, q, 2));
+  }
+  cli_study_finish_steps(&table, 0.1, 2);
+  const pcsim_study *s = &table.view;
+  assert_true(s->of_steps);
+  assert_close(s->sizes[0], 0.4, 1e-15);
+  assert_close(s->order[0], 3, 1e-9);
+  assert_close(s->order[1], 2, 1e-9);
+  assert_close(s->extrapolated[1], 1e-2, 1e-9);
+  cli_study_free(&table);
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_uncertainty)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_uncertainty),
+                                     cmocka_unit_test(test_steps)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before) failed++;

@@ -46,6 +46,14 @@ for i in 1 2 3; do
   cmp -s "$work/cut/fields.hdf" "$dir/fields.hdf" || fault "resume $i (near step $stop): fields.hdf differs"
 done
 
+# A largest step, met to a tenth so that no sliver is left before a stop.
+run "$pcsim" run "$here/pulse.yaml" -o "$work/most" --set solve.time.most=0.02
+expect_rc 0 "largest step"
+tail -n +3 "$work/most/history.csv" | cut -d, -f3 | awk '$1 > 0.0221 { exit 1 }' || fault "a step above the largest"
+run "$pcsim" run "$here/pulse.yaml" -o "$work/wrong" --set "solve.time={end: 1, step: 0.1, most: 0.2}"
+expect_rc 2 "largest step beside a fixed one"
+expect_err '`most` has no meaning beside `step`' "largest step beside a fixed one"
+
 # A step that falls under its limit: exit 3, equation and cell, the last good state kept.
 run "$pcsim" run "$here/pulse.yaml" -o "$work/least" --set solve.time.least=0.05
 expect_rc 3 "least step"

@@ -117,7 +117,7 @@ static void test_summary(void **state) {
   const double sizes[] = {0.1, 0.05, 0.025}, values[] = {1, 2, 1.1, 2.1, 1.12, 2.3}, order[] = {2, NAN};
   const double limit[] = {1.13, NAN}, gci[] = {0.01, NAN};
   const char names[2][96] = {"a", "b"};
-  pcsim_study study = {3, 2, 2, cells, sizes, names, values, order, limit, gci};
+  pcsim_study study = {3, 2, false, 2, cells, sizes, names, values, order, limit, gci};
   pcsim_mesh_quality quality = {.num_cells = 9, .num_faces = 30, .num_nodes = 16, .volume = 0.25};
   quality.count[PCSIM_CELL_QUAD] = 9;
   quality.skewness = (pcsim_quality_measure){0, 0.1, 0.7, {0.7, 0.5}, {{1, 2, 3}, {4, 5, 6}}, {77, 5}, 2};

@@ -96,7 +96,7 @@ static void test_whole(void **state) {
   const double sizes[] = {0.1, 0.05, 0.025}, values[] = {5.4, 5.1, 5.025}, order[] = {6.2}, limit[] = {5},
                gci[] = {0.01};
   const char names[1][96] = {"unknown"};
-  pcsim_study study = {3, 1, 2, cells, sizes, names, values, order, limit, gci};
+  pcsim_study study = {3, 1, false, 2, cells, sizes, names, values, order, limit, gci};
   pcsim_mesh_quality quality = {.num_cells = 1234567};
   quality.count[PCSIM_CELL_HEXA] = 1234567;
   pcsim_picture *picture;
