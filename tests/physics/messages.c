@@ -161,9 +161,9 @@ static const fault faults[] = {
      "case.yaml:2:29:",
      {"presure", "pressure"},
      0},
-    {PHYSICS "initial: {run: old}\nboundaries:\n  inlet: {velocity: [1, 0]}\n" REST,
+    {PHYSICS "initial: {run: [old]}\nboundaries:\n  inlet: {velocity: [1, 0]}\n" REST,
      "case.yaml:2:16:",
-     {"folder of a run"},
+     {"run"},
      0},
     {"physics: {model: navier-stokes, density: -1, viscosity: -1}\nboundaries:\n  inlte: {velocity: [1, "
      "0]}\n  outlet: {pressure: "
