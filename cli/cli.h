@@ -149,12 +149,13 @@ typedef struct {
   char *notes;   /**< what the mesh reader changed; rank 0, else "" */
   pcsim_mesh_quality quality;
   pcsim_flow_problem *problem;
-  pcsim_transport_problem *transport; /**< of typed equations; then there is no `problem` */
+  pcsim_transport_problem *transport; /**< of typed equations; with `problem` where they join a flow */
   pcsim_monitors *monitors;
   pcsim_references *references;
   cli_sensitivities sensitivities;
   pcsim_flow_solver *flow_solver;
   pcsim_transport_solver *transport_solver; /**< of `transport` */
+  pcsim_joined_solver *joined_solver;       /**< of both together */
   pcsim_flow_fields flow_fields;            /**< what the list of fields is over */
   pcsim_scalar *scalar;
 } cli_session;

@@ -20,9 +20,11 @@ static int list_indicators(const cli_session *s, pcsim_field *list, indicator_na
 
 /* ------------------------------------------------------------------ a flow */
 
-static pcsim_status write_flow(const cli_session *s, const pcsim_flow_fields *f, const char *path) {
+/* With the unknowns of equations that join it. */
+static pcsim_status write_flow(const cli_session *s, const pcsim_fields *all, const char *path) {
   const pcsim_mesh_view *view = pcsim_mesh_get(s->mesh);
-  pcsim_field list[3 + MAX_SENSITIVITIES];
+  const pcsim_flow_fields *f = all->flow;
+  pcsim_field list[3 + OUTPUT_UNKNOWNS + MAX_SENSITIVITIES];
   indicator_names name;
   int n = 0;
   double *vorticity = NULL;
@@ -40,6 +42,9 @@ static pcsim_status write_flow(const cli_session *s, const pcsim_flow_fields *f,
     list[n++] = (pcsim_field){"vorticity", 3, vorticity};
   }
   n += list_indicators(s, list + n, name);
+  for (int i = PCSIM_FLOW_NUM_FIELDS; i < all->num; i++)
+    if (s->output.unknowns[i - PCSIM_FLOW_NUM_FIELDS])
+      list[n++] = (pcsim_field){all->scalar[i].name, 1, all->scalar[i].value};
   pcsim_status status = pcsim_write_fields(s->mesh, list, n, path);
   pcsim_free(&vorticity);
   return status;
@@ -138,9 +143,10 @@ done:
 pcsim_status cli_fields_write(const cli_session *s, const pcsim_fields *f, const char *path, bool *written) {
   const cli_output *o = &s->output;
   *written = o->velocity || o->pressure || o->vorticity;
-  for (int i = 0; i < f->num && !f->flow; i++) *written = *written || o->unknowns[i];
+  for (int i = f->flow ? PCSIM_FLOW_NUM_FIELDS : 0; i < f->num; i++)
+    *written = *written || o->unknowns[i - (f->flow ? PCSIM_FLOW_NUM_FIELDS : 0)];
   if (!*written) return PCSIM_OK;
-  return f->flow ? write_flow(s, f->flow, path) : write_unknowns(s, f, path);
+  return f->flow ? write_flow(s, f, path) : write_unknowns(s, f, path);
 }
 
 pcsim_status cli_surface_write(const cli_session *s, const pcsim_fields *f, const char *path) {

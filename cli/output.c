@@ -84,11 +84,28 @@ static void read_unknowns(pcsim_tree *tree, const pcsim_node *node, cli_output *
   }
   if (given) read_fields(tree, list, names, n, wanted);
 }
+/* Of a flow that equations join: its fields and their unknowns, all but the vorticity where none is named. */
+static void read_joined_fields(pcsim_tree *tree, const pcsim_node *node, cli_output *output) {
+  const char *names[3 + OUTPUT_UNKNOWNS] = {"velocity", "pressure", "vorticity"};
+  bool *wanted[3 + OUTPUT_UNKNOWNS] = {&output->velocity, &output->pressure, &output->vorticity};
+  const pcsim_node *list = pcsim_node_get(node, "fields"),
+                   *unknowns = pcsim_node_get(pcsim_node_get(pcsim_tree_root(tree), "physics"), "unknowns");
+  const size_t n = unknowns ? list_names(unknowns, NULL, names + 3, OUTPUT_UNKNOWNS) : 0;
+  const bool given = list && (pcsim_node_size(list) > 0 || pcsim_node_text(list)[0]);
+  for (size_t i = 0; i < n; i++) {
+    output->unknowns[i] = !given;
+    wanted[3 + i] = &output->unknowns[i];
+  }
+  output->velocity = output->pressure = !given;
+  if (given) read_fields(tree, list, names, 3 + n, wanted);
+}
+
 static void check_output(pcsim_tree *tree, pcsim_node *node) {
   enum { KEYS = sizeof cli_output_keys / sizeof *cli_output_keys };
   pcsim_key keys[KEYS];
   memcpy(keys, cli_output_keys, sizeof keys);
-  for (size_t i = 0; pcsim_transport_given(tree) && i < KEYS; i++)
+  const bool typed = pcsim_transport_given(tree) || pcsim_joined_given(tree);
+  for (size_t i = 0; typed && i < KEYS; i++)
     if (!strcmp(keys[i].name, "fields")) keys[i].fallback = "";
   pcsim_node_check(tree, node, keys, KEYS, "output");
 }
@@ -146,7 +163,8 @@ void cli_output_read(pcsim_tree *tree, cli_output *output) {
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "output");
   if (!node) return;
   check_output(tree, node);
-  if (pcsim_transport_given(tree)) read_unknowns(tree, node, output);
+  if (pcsim_joined_given(tree)) read_joined_fields(tree, node, output);
+  else if (pcsim_transport_given(tree)) read_unknowns(tree, node, output);
   else read_flow_fields(tree, node, output);
   read_when(tree, node, output);
   pcsim_node_bool(tree, node, "pictures", &output->pictures);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_UNKNOWN_PICTURES = 8, MAX_PICTURES = MAX_UNKNOWN_PICTURES + 2 };
+enum { MAX_UNKNOWN_PICTURES = 8, MAX_PICTURES = MAX_UNKNOWN_PICTURES + 4 };
 
 /* ------------------------------------------------------------ field files */
 
@@ -142,11 +142,12 @@ done:
   return status;
 }
 
-/* One of each unknown; of many the first. */
+/* One of each unknown, behind a flow's fields; of many the first. */
 static pcsim_status typed_pictures(const cli_session *s, const pcsim_fields *f, const char *folder,
                                    album *a) {
   const bool plane = pcsim_mesh_get(s->mesh)->dim == 3;
-  for (int i = 0; i < f->num && i < MAX_UNKNOWN_PICTURES; i++) {
+  const int first = f->flow ? PCSIM_FLOW_NUM_FIELDS : 0;
+  for (int i = first; i < f->num && i < first + MAX_UNKNOWN_PICTURES; i++) {
     const pcsim_scalar *u = &f->scalar[i];
     char name[128];
     snprintf(name, sizeof name, "%s.png", u->name);
@@ -159,7 +160,8 @@ static pcsim_status typed_pictures(const cli_session *s, const pcsim_fields *f, 
 }
 
 static pcsim_status make_pictures(const cli_session *s, const pcsim_fields *f, const char *folder, album *a) {
-  PCSIM_TRY(f->flow ? flow_pictures(s, f->flow, folder, a) : typed_pictures(s, f, folder, a));
+  if (f->flow) PCSIM_TRY(flow_pictures(s, f->flow, folder, a));
+  PCSIM_TRY(typed_pictures(s, f, folder, a));
   pcsim_picture_options options = {.title = "mesh", .width = 1200, .edges = true};
   PCSIM_TRY(add_picture(s, a, NULL, NULL, &options, folder, "mesh.png", "Mesh"));
   const char *caption = cli_zoom(s->mesh, options.window);

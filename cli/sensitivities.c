@@ -44,7 +44,10 @@ static void read_name(cli_session *s, const pcsim_node *node, bool *wanted) {
 static void read_key(cli_session *s, const char *key, bool *wanted) {
   const pcsim_node *node = solve_key(s, key);
   if (!node) return;
-  if (s->time.given) {
+  if (s->transport && s->problem) {
+    pcsim_tree_problem(s->tree, node, "`%s` is not available for equations that join a flow in this version",
+                       key);
+  } else if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {
     for (int64_t i = 0; i < pcsim_node_size(node); i++) read_name(s, pcsim_node_child(node, i), wanted);

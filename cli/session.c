@@ -87,8 +87,9 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
    */
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_mesh_spec_read(s->tree, &s->spec));
-  if (pcsim_transport_given(s->tree)) pcsim_transport_problem_check(s->tree);
-  else pcsim_flow_problem_check(s->tree);
+  const bool joined = pcsim_joined_given(s->tree);
+  if (joined || pcsim_transport_given(s->tree)) pcsim_transport_problem_check(s->tree);
+  if (joined || !pcsim_transport_given(s->tree)) pcsim_flow_problem_check(s->tree);
   cli_solver_read(s);
   cli_output_read(s->tree, &s->output);
   read_study(s->tree, s->spec, &s->time, &s->study);
@@ -238,13 +239,18 @@ static pcsim_status announce_study(cli_session *s) {
   return PCSIM_OK;
 }
 
+static pcsim_status read_problem(cli_session *s) {
+  if (pcsim_joined_given(s->tree))
+    return pcsim_joined_problem_read(s->tree, s->mesh, &s->problem, &s->transport);
+  return pcsim_transport_given(s->tree) ? pcsim_transport_problem_read(s->tree, s->mesh, &s->transport)
+                                        : pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
+}
+
 pcsim_status cli_session_problem(cli_session *s) {
-  bool typed = pcsim_transport_given(s->tree);
-  pcsim_status status = typed ? pcsim_transport_problem_read(s->tree, s->mesh, &s->transport)
-                              : pcsim_flow_problem_read(s->tree, s->mesh, &s->problem);
+  pcsim_status status = read_problem(s);
   if (status == PCSIM_OK && (s->problem || s->transport))
-    status = pcsim_monitors_read(s->tree, s->mesh, typed ? pcsim_transport_problem_get(s->transport) : NULL,
-                                 &s->monitors);
+    status = pcsim_monitors_read(
+        s->tree, s->mesh, s->transport ? pcsim_transport_problem_get(s->transport) : NULL, &s->monitors);
   if (status == PCSIM_OK && s->monitors && s->time.given)
     status = pcsim_monitors_announce_statistics(s->monitors);
   if (status == PCSIM_OK && s->monitors) status = cli_sensitivities_read(s);

@@ -78,11 +78,18 @@ enum { COLUMN_NAME = 80 };
 /* Names of the columns of a steady march in front of the quantities; returns how many. */
 static int name_steady(const cli_session *s, int num_residuals, char (*names)[COLUMN_NAME]) {
   const char *const *unknown = s->transport ? pcsim_transport_problem_get(s->transport)->unknown : NULL;
+  const int typed = unknown ? pcsim_transport_problem_get(s->transport)->num_unknowns : 0;
+  const int of_flow = num_residuals - typed;
   int n = 0;
   for (int i = 0; i < 2; i++) snprintf(names[n++], COLUMN_NAME, "%s", step_columns[i]);
-  for (int i = 0; i < num_residuals; i++)
-    snprintf(names[n++], COLUMN_NAME, "%s%s", unknown ? "residual." : "",
-             unknown ? unknown[i] : flow_residuals[i]);
+  for (int i = 0; i < of_flow; i++) {
+    const int last = NUM_FLOW_RESIDUALS - 1; /* continuity; in the plane there is no third momentum */
+    snprintf(names[n++], COLUMN_NAME, "%s", flow_residuals[i + 1 < of_flow && i < last ? i : last]);
+  }
+  for (int i = 0; i < typed; i++) {
+    const char *name = unknown[i] ? unknown[i] : "";
+    snprintf(names[n++], COLUMN_NAME, "residual.%s", name);
+  }
   for (int i = 0; i < 2; i++) snprintf(names[n++], COLUMN_NAME, "%s", behind_residuals[i]);
   return n;
 }
@@ -346,6 +353,7 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
   PCSIM_GOTO(at_petsc_key(s, cli_solver_create(s, part->steps)), status, done);
   m.num_residuals =
       s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : NUM_FLOW_RESIDUALS;
+  if (s->transport && s->problem) m.num_residuals += pcsim_mesh_get(s->mesh)->dim + 1;
   m.num_quantities = pcsim_monitors_num_followed(s->monitors);
   const int64_t size = pcsim_mesh_get(s->mesh)->num_cells * cli_solver_width(s);
   status = pcsim_alloc((size_t)size, sizeof *m.state, &m.state);

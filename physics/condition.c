@@ -29,6 +29,11 @@ static const pcsim_key table_keys[] = {
 static const pcsim_key flux_keys[] = {
     {"flux", PCSIM_KEY_ANY, NULL, "", "", "outward flux of an unknown of typed equations", 0, 0}};
 
+/* Of unknowns that join the flow. */
+static const pcsim_key typed_keys[] = {
+    {"flux", PCSIM_KEY_ANY, "", "", "", "outward fluxes of unknowns of typed equations", 0, 0},
+    {"free", PCSIM_KEY_ANY, "", "", "", "unknowns of typed equations that flow out", 0, 0}};
+
 static const pcsim_condition conditions[] = {
     {"wall", "solid wall: no-slip (may move along itself) or slip", wall_keys, NUM(wall_keys), ""},
     {"velocity", "velocity given: inlets, far fields, exact solutions", velocity_keys, NUM(velocity_keys),
@@ -176,6 +181,7 @@ void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition) {
     report_none(tree, condition);
     return;
   }
+  if (second && pcsim_joined_given(tree) && !strcmp(second->name, "flux")) second = NULL; /* of an unknown */
   if (second) {
     const char *first = found->name, *other = second->name;
     const pcsim_node *place = later_key(condition->node, found->name, second->name, &first, &other);
@@ -189,7 +195,9 @@ void flow_condition_read(pcsim_tree *tree, int dim, flow_condition *condition) {
     return;
   }
   size_t before = pcsim_tree_num_problems(tree);
-  pcsim_node_check(tree, condition->node, found->keys, found->num_keys, condition->name);
+  joined_keys keys;
+  joined_keys_of(tree, found->keys, found->num_keys, typed_keys, NUM(typed_keys), true, &keys);
+  pcsim_node_check(tree, condition->node, keys.key, keys.num, condition->name);
   if (pcsim_tree_num_problems(tree) != before) return;
   condition->valid = read_kind(tree, dim, found->name, condition);
 }

@@ -32,3 +32,10 @@ pcsim_fields pcsim_fields_of_transport(const pcsim_transport_fields *f, pcsim_sc
                                .flux = f->face_flux[i]};
   return (pcsim_fields){.mesh = f->mesh, .time = f->time, .num = f->num_unknowns, .scalar = scalar};
 }
+
+pcsim_fields pcsim_fields_of_joined(const pcsim_flow_fields *flow, const pcsim_transport_fields *laws,
+                                    pcsim_scalar *scalar) {
+  pcsim_fields all = pcsim_fields_of_flow(flow, scalar);
+  all.num += pcsim_fields_of_transport(laws, scalar + all.num).num;
+  return all;
+}

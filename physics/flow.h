@@ -8,6 +8,18 @@
 /* Names an expression of a flow case may use. */
 enum { NAME_X, NAME_Y, NAME_Z, NAME_T, NUM_NAMES };
 
+/* ---- joined.c: keys of places that a built-in flow and typed equations read both */
+
+enum { JOINED_KEYS_MAX = 96 };
+typedef struct {
+  size_t num;
+  pcsim_key key[JOINED_KEYS_MAX];
+} joined_keys;
+/* `own` [n], and in a joined case the names of unknowns and `more` [num_more]. Borrowed from tree and tables.
+ */
+void joined_keys_of(const pcsim_tree *tree, const pcsim_key *own, size_t n, const pcsim_key *more,
+                    size_t num_more, bool unknowns, joined_keys *keys);
+
 /* ---- table.c: numbers over time */
 
 typedef struct {
@@ -107,6 +119,9 @@ pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh,
 void flow_boundaries_clear(flow_boundaries *boundaries);
 
 /* ---- flow_problem.c: what other parts of a problem need of it */
+
+/* Scales where typed equations push with up to `force` per volume. */
+void flow_problem_add_force(pcsim_flow_problem *problem, double force);
 
 struct pcsim_flow_problem {
   pcsim_flow_view view;

@@ -225,6 +225,15 @@ static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim)
     view->velocity_scale = view->viscosity / (view->density * view->length_scale);
 }
 
+void flow_problem_add_force(pcsim_flow_problem *problem, double force) {
+  pcsim_flow_view *view = &problem->view;
+  const double own = view->viscosity / (view->density * view->length_scale);
+  const double speed = sqrt(force * view->length_scale / view->density);
+  /* the speed at which inertia and friction balance stands in where nothing moves the fluid */
+  if (speed > 0.0 && view->velocity_scale <= own) view->velocity_scale = speed;
+  view->velocity_scale = fmax(view->velocity_scale, speed);
+}
+
 /* Where nothing but velocities is given, what flows in must flow out: a uniform normal velocity takes up what
  * quadrature leaves. False if more than that is missing. */
 static bool take_up(pcsim_flow_problem *problem, const totals *sum) {
@@ -370,10 +379,12 @@ static void read_initial(pcsim_tree *tree, int dim, initial *start) {
   }
   size_t before = pcsim_tree_num_problems(tree), others;
   const pcsim_key *other = pcsim_start_keys(&others);
-  pcsim_key keys[8];
-  memcpy(keys, initial_keys, sizeof initial_keys);
-  memcpy(keys + NUM_INITIAL, other, others * sizeof *other);
-  pcsim_node_check(tree, node, keys, NUM_INITIAL + others, "initial");
+  pcsim_key own[8];
+  joined_keys keys;
+  memcpy(own, initial_keys, sizeof initial_keys);
+  memcpy(own + NUM_INITIAL, other, others * sizeof *other);
+  joined_keys_of(tree, own, NUM_INITIAL + others, NULL, 0, true, &keys);
+  pcsim_node_check(tree, node, keys.key, keys.num, "initial");
   if (pcsim_tree_num_problems(tree) != before) return;
   const pcsim_node *velocity = pcsim_node_get(node, "velocity"), *pressure = pcsim_node_get(node, "pressure");
   if (velocity) flow_value_vector(tree, velocity, "velocity", dim, &start->velocity);
@@ -517,6 +528,7 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   if (good) {
     made->boundaries = boundaries;
     made->tree = tree;
+    made->view.joined = pcsim_joined_given(tree);
     memset(&boundaries, 0, sizeof boundaries);
     PCSIM_GOTO(complete(tree, made, &start), status, done);
   }

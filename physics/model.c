@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of models and the reading of `physics:`. */
 #include "flow.h"
+#include "typed.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,14 +12,17 @@ static const pcsim_key navier_stokes_keys[] = {
     {"model", PCSIM_KEY_TEXT, NULL, "", "", "name of a built-in model", 0, 0},
     {"density", PCSIM_KEY_NUMBER, NULL, "", "kg/m^3", "density, constant and positive", 0, 0},
     {"viscosity", PCSIM_KEY_NUMBER, NULL, "", "Pa s", "dynamic viscosity, constant and positive", 0, 0},
-    {"force", PCSIM_KEY_NUMBERS, "", "", "N/m^3", "force on the fluid per volume, constant", 0, 0},
+    {"force", PCSIM_KEY_NUMBERS, "", "", "N/m^3",
+     "force on the fluid per volume: constant, or with typed equations of place, velocity and their unknowns",
+     0, 0},
     {"mean-velocity", PCSIM_KEY_ANY, "", "", "m/s",
      "drives periodic flow; not offered by the steady flow yet", 0, 0},
-    {"unknowns", PCSIM_KEY_ANY, "", "", "", "typed equations; not offered by the steady flow yet", 0, 0},
-    {"equations", PCSIM_KEY_ANY, "", "", "", "typed equations; not offered by the steady flow yet", 0, 0},
-    {"coefficients", PCSIM_KEY_ANY, "", "", "", "typed equations; not offered by the steady flow yet", 0, 0},
+    {"unknowns", PCSIM_KEY_ANY, "", "", "", "of typed equations that join the flow", 0, 0},
+    {"equations", PCSIM_KEY_ANY, "", "", "", "of typed equations that join the flow", 0, 0},
+    {"coefficients", PCSIM_KEY_ANY, "", "", "", "of typed equations that join the flow", 0, 0},
 };
-static const char *const later[] = {"mean-velocity", "unknowns", "equations", "coefficients"};
+/* The second only where no equations join the flow. */
+static const char *const later[] = {"mean-velocity", "coefficients"};
 
 static const pcsim_model models[] = {
     {"navier-stokes", "incompressible flow of a Newtonian fluid: velocity and pressure", navier_stokes_keys,
@@ -78,10 +82,12 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   pcsim_node *name = pcsim_node_get(node, "model");
   const pcsim_model *model = name ? find_model(tree, name) : &models[0];
   if (!model) return;
-  pcsim_node_check(tree, node, model->keys, model->num_keys, "physics");
+  const bool joined = pcsim_joined_given(tree);
+  if (joined) typed_check_keys(tree, node);
+  else pcsim_node_check(tree, node, model->keys, model->num_keys, "physics");
   for (size_t i = 0; i < NUM(later); ++i) {
     const pcsim_node *child = pcsim_node_get(node, later[i]);
-    if (child && pcsim_node_line(child) > 0)
+    if (child && pcsim_node_line(child) > 0 && !(joined && i > 0))
       pcsim_tree_problem(tree, child, "`%s` is not offered by the steady flow yet", later[i]);
   }
   if (pcsim_tree_num_problems(tree) != before) return;
@@ -89,6 +95,7 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   physics->viscosity = positive(tree, node, "viscosity");
   const pcsim_node *force = pcsim_node_get(node, "force");
   int n = 0;
+  if (joined) return; /* the force is read with the typed equations */
   if (!force || !pcsim_node_numbers(tree, node, "force", physics->force, 3, &n)) return;
   if (dim ? n != dim : n < 2)
     pcsim_tree_problem(tree, force, "`force` has %d component%s; expected %s", n, n == 1 ? "" : "s",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Typed equations on a mesh: programs, faces of conditions, start, scales, and what makes a set ill-posed. */
+#include "flow.h"
 #include "typed.h"
 
 #include <float.h>
@@ -18,7 +19,7 @@ struct pcsim_transport_problem {
   int32_t *material; /* the same */
   double *start;     /* [num_cells][m] */
   int32_t *patch_of; /* [num_conditions] a patch with faces that it has, for messages; -1 none */
-  pcsim_program *terms, *lowered, *initial;
+  pcsim_program *terms, *lowered, *initial, *force;
   pcsim_transport_condition *condition;
   pcsim_transport_source *source;
   const char *field[1];
@@ -35,7 +36,12 @@ typedef struct {
   pcsim_expr **initial;            /* [m] */
   const pcsim_node **initial_text; /* [m] */
   bool has_initial;
+  pcsim_expr *force[3]; /* of the flow that the equations join */
+  const pcsim_node *force_text[3];
+  bool has_force;
 } typed_case;
+
+static const char *const velocities[3] = {"u", "v", "w"};
 
 static const pcsim_key physics_keys[] = {
     {"unknowns", PCSIM_KEY_ANY, "", "", "", "names of the unknowns; a vector is several names", 0, 0},
@@ -71,7 +77,8 @@ static void read_start(typed_case *c, const pcsim_node *node, int64_t i) {
   typed_name found = typed_resolve(names, key);
   size_t others;
   const pcsim_key *other = pcsim_start_keys(&others);
-  if (found.kind == TYPED_UNKNOWN && !strchr(key, '_')) {
+  if (names->num_carriers && (!strcmp(key, "velocity") || !strcmp(key, "pressure"))) return; /* the flow's */
+  if (found.kind == TYPED_UNKNOWN && found.index < names->num_unknowns && !strchr(key, '_')) {
     c->initial_text[found.index] = child;
     if (typed_parse(names, child, 0, &c->initial[found.index])) c->has_initial = true;
     return;
@@ -104,17 +111,49 @@ static pcsim_status read_initial(typed_case *c) {
   return PCSIM_OK;
 }
 
+/* Beside a built-in model, its keys too; a force may then depend on the unknowns. */
+void typed_check_keys(pcsim_tree *tree, pcsim_node *physics) {
+  static const pcsim_key force = {"force", PCSIM_KEY_ANY, "", "", "N/m^3", "force on the fluid per volume", 0,
+                                  0};
+  size_t num_models;
+  const pcsim_model *model = pcsim_model_list(&num_models);
+  joined_keys typed, all;
+  joined_keys_of(tree, physics_keys, sizeof physics_keys / sizeof *physics_keys, &force, 1, false, &typed);
+  if (pcsim_joined_given(tree))
+    joined_keys_of(tree, model->keys, model->num_keys, typed.key, typed.num, false, &all);
+  else all = typed;
+  pcsim_node_check(tree, physics, all.key, all.num, "physics");
+}
+
+/* `force` of the flow that the equations join: one expression for each coordinate. */
+static void read_force(typed_case *c) {
+  const typed_names *names = &c->names;
+  const pcsim_node *list = pcsim_node_get(pcsim_node_get(pcsim_tree_root(names->tree), "physics"), "force");
+  if (!names->num_carriers || !list) return;
+  const int64_t n = pcsim_node_get_kind(list) == PCSIM_NODE_SEQUENCE ? pcsim_node_size(list) : 0;
+  if (names->dim ? n != names->dim : n != 2 && n != 3) {
+    pcsim_tree_problem(names->tree, list, "`force` must be a sequence of %s expressions, %s",
+                       names->dim == 3 ? "three" : "two", names->dim == 3 ? "[x, y, z]" : "[x, y]");
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    c->force_text[i] = pcsim_node_child(list, i);
+    if (typed_parse(names, c->force_text[i], MAY_UNKNOWNS | MAY_TIME, &c->force[i])) c->has_force = true;
+  }
+}
+
 /* `mesh` NULL: it is not known yet. */
 static pcsim_status read_case(pcsim_tree *tree, const pcsim_mesh *mesh, typed_case *c) {
   pcsim_node *physics = pcsim_node_get(pcsim_tree_root(tree), "physics");
   *c = (typed_case){0};
-  pcsim_node_check(tree, physics, physics_keys, sizeof physics_keys / sizeof *physics_keys, "physics");
+  typed_check_keys(tree, physics);
   PCSIM_TRY(typed_names_read(tree, mesh ? pcsim_mesh_get(mesh)->dim : 0, &c->names));
   if (!c->names.num_unknowns || c->names.wrong) return PCSIM_OK; /* the rest would be misread */
   if (mesh) PCSIM_TRY(typed_names_match(&c->names, mesh));
   PCSIM_TRY(typed_equations_read(&c->names, &c->num_equations, &c->equations));
   PCSIM_TRY(typed_sources_read(&c->names, &c->num_sources, &c->sources));
   PCSIM_TRY(typed_conditions_read(&c->names, &c->conditions));
+  read_force(c);
   return read_initial(c);
 }
 
@@ -124,6 +163,7 @@ static void clear_case(typed_case *c) {
   typed_sources_free(m, c->num_sources, &c->sources);
   typed_conditions_clear(m, &c->conditions);
   for (int i = 0; c->initial && i < m; ++i) pcsim_expr_destroy(&c->initial[i]);
+  for (int i = 0; i < 3; ++i) pcsim_expr_destroy(&c->force[i]);
   pcsim_free(&c->initial);
   pcsim_free(&c->initial_text);
   typed_names_clear(&c->names);
@@ -196,6 +236,19 @@ done:
   for (int i = 0; text && i < m; ++i) typed_text_free(&text[i]);
   pcsim_free(&text);
   pcsim_free(&texts);
+  return status;
+}
+
+static pcsim_status make_force(const typed_case *c, pcsim_program **program) {
+  typed_text text[3] = {{0}};
+  const typed_text *texts[3];
+  for (int i = 0; i < c->names.dim; ++i) {
+    if (c->force[i]) typed_text_tree(&text[i], &c->names, pcsim_expr_root(c->force[i]), LEVEL_ANY);
+    texts[i] = &text[i];
+  }
+  const pcsim_status status = typed_program_make(&c->names, texts, c->force_text,
+                                                 (typed_output[]){{"force", c->names.dim}}, 1, program, NULL);
+  for (int i = 0; i < 3; ++i) typed_text_free(&text[i]);
   return status;
 }
 
@@ -495,6 +548,7 @@ void pcsim_transport_problem_destroy(pcsim_transport_problem **problem) {
   pcsim_program_destroy(&p->terms);
   pcsim_program_destroy(&p->lowered);
   pcsim_program_destroy(&p->initial);
+  pcsim_program_destroy(&p->force);
   pcsim_free(&p->unknown);
   pcsim_free(&p->written);
   pcsim_free(&p->has_time);
@@ -548,6 +602,10 @@ static pcsim_status make_local(const typed_case *c, const pcsim_mesh *mesh, pcsi
   PCSIM_TRY(make_conditions(c, p));
   if (c->has_initial) PCSIM_TRY(make_initial(c, &p->initial));
   p->view.initial = p->initial;
+  if (c->has_force) PCSIM_TRY(make_force(c, &p->force));
+  p->view.force = p->force;
+  p->view.num_carriers = c->names.num_carriers;
+  p->view.carrier = velocities;
   PCSIM_TRY(place_conditions(c, p));
   PCSIM_TRY(place_regions(c, p));
   return pcsim_alloc((size_t)c->num_sources, sizeof *p->source, &p->source);
@@ -570,7 +628,8 @@ pcsim_status pcsim_transport_problem_read(pcsim_tree *tree, const pcsim_mesh *me
   *problem = NULL;
   PCSIM_CHECK(tree && mesh, PCSIM_ERR_ARG, "pcsim_transport_problem_read needs a %s, found NULL",
               tree ? "mesh (pcsim_mesh_create makes one)" : "case (pcsim_tree_read makes one)");
-  PCSIM_CHECK(pcsim_transport_given(tree), PCSIM_ERR_ARG, "the case has no typed equations");
+  PCSIM_CHECK(pcsim_transport_given(tree) || pcsim_joined_given(tree), PCSIM_ERR_ARG,
+              "the case has no typed equations");
   size_t before = pcsim_tree_num_problems(tree);
   MPI_Comm comm = pcsim_mesh_comm(mesh);
   pcsim_transport_problem *made = NULL;

@@ -22,6 +22,10 @@ typedef struct {
   int time_order;
 } typed_uses;
 
+/* ---- transport_problem.c: the keys of `physics:`, with those of a built-in model that the equations join */
+
+void typed_check_keys(pcsim_tree *tree, pcsim_node *physics);
+
 /* ---- typed_names.c: what a text of typed equations may name */
 
 /* A coefficient: one expression, or one for each region of the mesh. */
@@ -48,7 +52,8 @@ typedef struct {
   bool steady; /* no `solve: {time: ...}` */
   bool wrong;  /* an unknown's name is: what uses the unknowns cannot be read */
   int num_unknowns;
-  const char **unknown;            /* [num_unknowns] */
+  int num_carriers;                /* velocities of a built-in flow that the equations join */
+  const char **unknown;            /* [num_unknowns + num_carriers] */
   const pcsim_node **unknown_node; /* [num_unknowns] */
   int num_coefficients;
   typed_coefficient *coefficient;

@@ -151,8 +151,8 @@ static pcsim_status read_given(const reading *r) {
       pcsim_tree_problem(r->names->tree, child,
                          "boundary `%s`: a table is that of an unknown; expected e.g. {u: {table: f.csv}}",
                          r->condition->name);
-    } else if (strcmp(key, "free") != 0 && strcmp(key, "symmetry") != 0) {
-      report_key(r, i);
+    } else if (strcmp(key, "free") != 0 && strcmp(key, "symmetry") != 0 && !r->names->num_carriers) {
+      report_key(r, i); /* beside a flow its reader knows all keys */
     }
   }
   return PCSIM_OK;

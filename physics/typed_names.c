@@ -9,6 +9,7 @@
 
 static const char *const coordinates[4] = {"x", "y", "z", "t"};
 static const char *const normals[3] = {"nx", "ny", "nz"};
+static const char *const velocities[3] = {"u", "v", "w"};
 /* Keys beside the unknowns in `boundaries:`, `initial:`, `sources:`, and inputs of the programs. */
 static const char *const reserved[] = {"region", "coordinates", "flux", "free", "symmetry", "periodic",
                                        "table",  "run",         "at",   "from", "to"};
@@ -36,7 +37,8 @@ typed_name typed_resolve(const typed_names *names, const char *name) {
   const char *suffix = strchr(name, '_');
   size_t size = suffix ? (size_t)(suffix - name) : strlen(name);
   typed_name found = {.kind = TYPED_UNKNOWN,
-                      .index = place_of(name, size, names->unknown, names->num_unknowns)};
+                      .index =
+                          place_of(name, size, names->unknown, names->num_unknowns + names->num_carriers)};
   if (found.index >= 0) {
     if (suffix && !read_suffix(suffix, found.orders)) found.kind = TYPED_NONE;
     return found;
@@ -131,6 +133,8 @@ static bool check_unknown(const checking *c, const pcsim_expr_node *tree, const 
   for (int i = 0; i < 4; ++i) derivative = derivative || name->orders[i];
   if (!(c->may & MAY_UNKNOWNS))
     return fail(c, tree, "`%s` contains an unknown; expected an expression of place and parameters");
+  if (derivative && name->index >= c->names->num_unknowns)
+    return fail(c, tree, "`%s` contains a derivative of the flow's velocity; expected its values only");
   if (derivative && !(c->may & MAY_DERIVATIVES))
     return fail(c, tree, "`%s` contains a derivative of an unknown; expected values of unknowns only");
   if (name->orders[2] && c->names->dim == 2)
@@ -249,6 +253,20 @@ static bool name_is_good(const typed_names *names, const pcsim_node *at, const c
   return !taken;
 }
 
+/* Behind the unknowns the velocity of the flow. */
+static void join_velocities(typed_names *names) {
+  const int dim = names->dim ? names->dim : 3;
+  for (int i = 0; i < names->num_unknowns; ++i) {
+    const char *name = names->unknown[i];
+    if (place_of(name, strlen(name), velocities, NUM(velocities)) < 0 && strcmp(name, "p") != 0) continue;
+    pcsim_tree_problem(names->tree, names->unknown_node[i],
+                       "`%s` cannot be an unknown: it is a field of the flow that the equations join", name);
+    names->wrong = true;
+  }
+  for (int i = 0; i < dim; ++i) names->unknown[names->num_unknowns + i] = velocities[i];
+  names->num_carriers = dim;
+}
+
 static pcsim_status read_unknowns(typed_names *names, const pcsim_node *physics) {
   const pcsim_node *list = pcsim_node_get(physics, "unknowns");
   if (!list) {
@@ -262,7 +280,7 @@ static pcsim_status read_unknowns(typed_names *names, const pcsim_node *physics)
                        TYPED_MAX);
     return PCSIM_OK;
   }
-  PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *names->unknown, &names->unknown));
+  PCSIM_TRY(pcsim_alloc((size_t)n + NUM(velocities), sizeof *names->unknown, &names->unknown));
   PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *names->unknown_node, &names->unknown_node));
   for (int64_t i = 0; i < n; ++i) {
     const pcsim_node *item = one ? list : pcsim_node_child(list, i);
@@ -274,6 +292,7 @@ static pcsim_status read_unknowns(typed_names *names, const pcsim_node *physics)
     names->unknown[names->num_unknowns] = name;
     names->unknown_node[names->num_unknowns++] = item;
   }
+  if (pcsim_joined_given(names->tree)) join_velocities(names);
   return PCSIM_OK;
 }
 

@@ -15,13 +15,14 @@ typedef struct {
 
 static pcsim_status make_names(const typed_names *names, lowering_names *made) {
   static const char *const plane[] = {"x", "y", "t"}, *const space[] = {"x", "y", "z", "t"};
+  const int n = names->num_unknowns + names->num_carriers;
   *made = (lowering_names){.lowering = {.num_coordinates = names->dim == 2 ? 3 : 4,
                                         .coordinates = names->dim == 2 ? plane : space,
-                                        .num_unknowns = names->num_unknowns + 1}};
-  PCSIM_TRY(pcsim_alloc((size_t)names->num_unknowns + 1, sizeof *made->unknowns, &made->unknowns));
+                                        .num_unknowns = n + 1}};
+  PCSIM_TRY(pcsim_alloc((size_t)n + 1, sizeof *made->unknowns, &made->unknowns));
   PCSIM_TRY(pcsim_alloc((size_t)names->num_parameters, sizeof *made->parameters, &made->parameters));
-  for (int i = 0; i < names->num_unknowns; ++i) made->unknowns[i] = names->unknown[i];
-  made->unknowns[names->num_unknowns] = "region";
+  for (int i = 0; i < n; ++i) made->unknowns[i] = names->unknown[i];
+  made->unknowns[n] = "region";
   for (int i = 0; i < names->num_parameters; ++i)
     if (typed_resolve(names, names->parameter[i]).kind == TYPED_PARAMETER)
       made->parameters[made->lowering.num_parameters++] = names->parameter[i];

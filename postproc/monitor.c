@@ -157,7 +157,7 @@ static const monitor_kind *find_kind(pcsim_tree *tree, const pcsim_monitors *mon
   bool elsewhere = false;
   for (size_t k = 0; k < NUM_KINDS; ++k) {
     const bool same = strcmp(kinds[k]->about.name, name) == 0;
-    const bool offered = kinds[k]->of != (monitors->typed ? OF_FLOW : OF_TYPED);
+    const bool offered = monitors->joined || kinds[k]->of != (monitors->typed ? OF_FLOW : OF_TYPED);
     if (same && offered) return kinds[k];
     elsewhere = elsewhere || same;
     if (offered) names[num++] = kinds[k]->about.name;
@@ -250,7 +250,8 @@ static pcsim_status make(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_t
   PCSIM_TRY(pcsim_alloc(1, sizeof **made, made));
   pcsim_monitors *monitors = *made;
   monitors->mesh = mesh;
-  monitors->typed = typed;
+  if (typed && typed->num_carriers) monitors->joined = typed;
+  else monitors->typed = typed;
   monitors->through_time = pcsim_time_given(tree);
   PCSIM_TRY(monitors_read_fields(tree, monitors));
   PCSIM_TRY(sampler_create(mesh, monitors->field, monitors->num_fields, &monitors->samples));

@@ -96,10 +96,11 @@ struct monitor {
 
 struct pcsim_monitors {
   const pcsim_mesh *mesh;
-  const pcsim_transport_view *typed; /**< NULL: a flow */
-  bool through_time;                 /**< the case goes through time: exact fields may depend on t */
-  int *patch_kind;                   /**< [num_patches] pcsim_flow_kind or -1; of a flow */
-  bool pressure_free;                /**< no boundary of a flow gives the pressure */
+  const pcsim_transport_view *typed;  /**< NULL: a flow */
+  const pcsim_transport_view *joined; /**< equations whose unknowns follow the flow's fields; NULL: none */
+  bool through_time;                  /**< the case goes through time: exact fields may depend on t */
+  int *patch_kind;                    /**< [num_patches] pcsim_flow_kind or -1; of a flow */
+  bool pressure_free;                 /**< no boundary of a flow gives the pressure */
   int num_fields;
   monitor_field *field; /**< [num_fields] */
   bool *given;          /**< what their `given` point into */

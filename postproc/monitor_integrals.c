@@ -234,6 +234,9 @@ static pcsim_status read_flux(pcsim_tree *tree, pcsim_monitors *monitors, monito
     pcsim_tree_problem(tree, of, "no unknown `%.64s`; expected %s", pcsim_node_text(of), known);
   else if (!given(of) && monitors->num_fields > 1)
     pcsim_tree_problem(tree, m->node, "`%s` needs `of`, the unknown whose flux it is: %s", m->name, known);
+  else if (monitors->joined && it->field >= 0 && it->field < PCSIM_FLOW_NUM_FIELDS)
+    pcsim_tree_problem(tree, of, "`%.64s` is a field of the flow; expected an unknown of the equations",
+                       pcsim_node_text(of));
   PCSIM_TRY(pcsim_alloc((size_t)pcsim_mesh_get(monitors->mesh)->num_patches, sizeof(bool), &it->patch));
   (void)monitor_read_on(tree, monitors, m, it->patch);
   return monitor_add_quantity(monitors, m, "", "%s", "");

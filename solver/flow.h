@@ -81,13 +81,15 @@ typedef struct flow {
   double *mass;          /**< [ni + nb] mass flux of the last residual */
   double *face_velocity; /**< [ni][d] convected velocity of the last residual */
   double *dissipation;   /**< [ni] tau g of a face of the last residual */
-  double *diagonal;      /**< [n] shift of momentum: a_p / CFL, volume / time step */
-  double *v, *v_grad;    /**< [nt][m], [nt][m][d] for tangents */
-  double *scratch;       /**< [n][m] */
-  flow_patch *patch;     /**< [patches] */
-  double *patch_range;   /**< [patches][2][4] workspace of what finds them */
-  bool *patch_several;   /**< [patches] not of one velocity at some time */
-  double *row_weight;    /**< [n][m] factors of equations in norms and linear solves: 1 without a time step */
+  double *cell_force;    /**< [nt][d] scaled, of equations that join the flow; else NULL, as the next two */
+  double *d_mass, *d_face_velocity; /**< [ni], [ni][d] of the last tangent */
+  double *diagonal;                 /**< [n] shift of momentum: a_p / CFL, volume / time step */
+  double *v, *v_grad;               /**< [nt][m], [nt][m][d] for tangents */
+  double *scratch;                  /**< [n][m] */
+  flow_patch *patch;                /**< [patches] */
+  double *patch_range;              /**< [patches][2][4] workspace of what finds them */
+  bool *patch_several;              /**< [patches] not of one velocity at some time */
+  double *row_weight; /**< [n][m] factors of equations in norms and linear solves: 1 without a time step */
 } flow;
 
 /** Classes of unknowns that the same boundary faces fix. */
@@ -156,6 +158,9 @@ pcsim_status flow_linear_update_transposed(flow_linear *linear) PCSIM_NODISCARD;
 /** x = what it makes of b, both [n][m]. */
 pcsim_status flow_linear_precondition_transposed(flow_linear *linear, const double *b,
                                                  double *x) PCSIM_NODISCARD;
+
+/** x = what the preconditioner of the last update makes of b, both [n][m]. */
+pcsim_status flow_linear_precondition(flow_linear *linear, const double *b, double *x) PCSIM_NODISCARD;
 
 /** What preconditions, for the log. */
 int flow_linear_describe(const flow_linear *linear, char *text, size_t size);

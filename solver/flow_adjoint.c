@@ -49,9 +49,9 @@ static const char *value_name(int group) {
 }
 
 static void want_given(const pcsim_program *p, wanted *w) {
-  want_input(p, "nu", w);
-  want_input(p, "force", w);
-  want_input(p, "density", w);
+  want_input(p, "flow.nu", w);
+  want_input(p, "flow.force", w);
+  want_input(p, "flow.density", w);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, value_name(i), w);
 }
 
@@ -60,12 +60,12 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, reverse *r
   const struct {
     const char *name;
     double *data;
-  } outputs[] = {{"q", a->q},
-                 {"grad", a->grad},
+  } outputs[] = {{"cells.q", a->q},
+                 {"cells.grad", a->grad},
                  {"cells.tau", a->tau},
-                 {"nu", &a->nu},
-                 {"force", a->force},
-                 {"density", &a->density},
+                 {"flow.nu", &a->nu},
+                 {"flow.force", a->force},
+                 {"flow.density", &a->density},
                  {value_name(0), a->value[0]},
                  {value_name(1), a->value[1]},
                  {value_name(2), a->value[2]},
@@ -114,7 +114,7 @@ static pcsim_status make_residual(flow_adjoint *a) {
   reverse *both[2] = {&a->product, &a->full};
   PCSIM_TRY(flow_write_program(a->f, &p));
   PCSIM_GOTO(pcsim_program_keep(p, (const char *const[]){"all", "coefficient"}, 2), status, done);
-  want_input(p, "q", &w), want_input(p, "grad", &w), want_input(p, "cells.tau", &w);
+  want_input(p, "cells.q", &w), want_input(p, "cells.grad", &w), want_input(p, "cells.tau", &w);
   for (int full = 0; full < 2; full++) {
     if (full) want_given(p, &w);
     PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, NULL, 0, both[full]), status, done);
@@ -256,7 +256,7 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   char name[NAME];
   wanted w = {0};
   for (size_t i = 0; i < 3; i++)
-    want_input(functional->program, (const char *const[]){"q", "grad", "cells.tau"}[i], &w);
+    want_input(functional->program, (const char *const[]){"cells.q", "cells.grad", "cells.tau"}[i], &w);
   want_given(functional->program, &w);
   pcsim_status status = make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w,
                                      "value", names, num, r);

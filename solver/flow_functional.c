@@ -9,13 +9,13 @@
 /* ------------------------------------------------------------------ programs */
 
 static void write_unknowns(writer *w) {
-  w->q = pcsim_build_input(w->p, "q", w->cells, w->m);
-  w->grad = pcsim_build_input(w->p, "grad", w->cells, w->m * w->d);
+  w->q = write_input(w, "cells", "q", w->cells, w->m);
+  w->grad = write_input(w, "cells", "grad", w->cells, w->m * w->d);
 }
 
 /* density U^2: pressures, and forces on an area */
 static pcsim_value write_pressure_scale(const writer *w, const flow *f) {
-  const pcsim_value density = pcsim_build_input(w->p, "density", PCSIM_NO_SPACE, 1);
+  const pcsim_value density = pcsim_build_input(w->p, "flow.density", PCSIM_NO_SPACE, 1);
   return write_mul(w, density, write_number(w, f->scale_velocity * f->scale_velocity));
 }
 
@@ -48,7 +48,7 @@ pcsim_status flow_write_surface_sum(const flow *f, const double *direction, pcsi
   PCSIM_TRY(law_begin(f, &w));
   write_unknowns(&w);
   const pcsim_value tau = write_input(&w, "cells", "tau", w.cells, 1);
-  const pcsim_value nu = pcsim_build_input(w.p, "nu", PCSIM_NO_SPACE, 1);
+  const pcsim_value nu = pcsim_build_input(w.p, "flow.nu", PCSIM_NO_SPACE, 1);
   pcsim_value sum = write_number(&w, 0);
   for (int group = 0; group < FLOW_NUM_GROUPS; group++) {
     const pcsim_value part = write_of_group(&w, group, direction, tau, nu);

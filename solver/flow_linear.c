@@ -391,6 +391,47 @@ int flow_linear_describe(const flow_linear *l, char *text, size_t size) {
                   complexity);
 }
 
+/* ------------------------------------------------------- preconditioners alone */
+
+static pcsim_status apply_cycle(flow_linear *l, multigrid *mg, const double *b, double *x) {
+  const int m = l->a.m;
+  const int64_t n = l->a.n;
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)b[i * m + c];
+  PCSIM_TRY(multigrid_apply(mg, l->mg_b, l->mg_x));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) x[i * m + c] = l->mg_x[4 * i + c];
+  return PCSIM_OK;
+}
+
+/* The factors or whatever the options name, on the owned unknowns. */
+static PetscErrorCode apply_pc(flow_linear *l, bool transposed, const double *b, double *x) {
+  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
+  PetscScalar *w;
+  const PetscScalar *v;
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(l->b, &w));
+  memcpy(w, b, bytes);
+  PetscCall(VecRestoreArrayWrite(l->b, &w));
+  PetscCall(KSPGetPC(l->ksp, &pc));
+  PetscCall(PetscOptionsPush(l->options));
+  PetscErrorCode code = KSPSetUp(l->ksp);
+  if (!code) code = transposed ? PCApplyTranspose(pc, l->b, l->x) : PCApply(pc, l->b, l->x);
+  PetscCall(PetscOptionsPop());
+  PetscCall(code);
+  PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
+  PetscCall(VecGetArrayRead(l->x, &v));
+  memcpy(x, v, bytes);
+  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status flow_linear_precondition(flow_linear *l, const double *b, double *x) {
+  if (l->multigrid) return apply_cycle(l, l->mg, b, x);
+  return blame_options(l, PCSIM_PETSC(apply_pc(l, false, b, x)));
+}
+
 /* ------------------------------------------------------------------ transposed */
 
 static pcsim_status copy_pattern(const block_matrix *a, block_matrix *to) {
@@ -401,21 +442,8 @@ static pcsim_status copy_pattern(const block_matrix *a, block_matrix *to) {
   return PCSIM_OK;
 }
 
-/* The factors or whatever the options name, now. */
-static PetscErrorCode set_up(flow_linear *l) {
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsPush(l->options));
-  const PetscErrorCode code = KSPSetUp(l->ksp);
-  PetscCall(PetscOptionsPop());
-  PetscCall(code);
-  PetscFunctionReturn(0);
-}
-
 pcsim_status flow_linear_update_transposed(flow_linear *l) {
-  if (!l->multigrid) {
-    PCSIM_TRY(flow_linear_update(l));
-    return blame_options(l, PCSIM_PETSC(set_up(l)));
-  }
+  if (!l->multigrid) return flow_linear_update(l);
   if (!l->transposed.start) {
     const pcsim_status status = copy_pattern(&l->a, &l->transposed);
     PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(l->f->mesh), status));
@@ -426,31 +454,7 @@ pcsim_status flow_linear_update_transposed(flow_linear *l) {
   return multigrid_update(l->mg_transposed);
 }
 
-static PetscErrorCode apply_transposed(flow_linear *l, const double *b, double *x) {
-  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
-  PetscScalar *w;
-  const PetscScalar *v;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(l->b, &w));
-  memcpy(w, b, bytes);
-  PetscCall(VecRestoreArrayWrite(l->b, &w));
-  PetscCall(KSPGetPC(l->ksp, &pc));
-  PetscCall(PCApplyTranspose(pc, l->b, l->x));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, bytes);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
-  PetscFunctionReturn(0);
-}
-
 pcsim_status flow_linear_precondition_transposed(flow_linear *l, const double *b, double *x) {
-  const int m = l->a.m;
-  const int64_t n = l->a.n;
-  if (!l->multigrid) return blame_options(l, PCSIM_PETSC(apply_transposed(l, b, x)));
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)b[i * m + c];
-  PCSIM_TRY(multigrid_apply(l->mg_transposed, l->mg_b, l->mg_x));
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) x[i * m + c] = l->mg_x[4 * i + c];
-  return PCSIM_OK;
+  if (l->multigrid) return apply_cycle(l, l->mg_transposed, b, x);
+  return blame_options(l, PCSIM_PETSC(apply_pc(l, true, b, x)));
 }

@@ -19,6 +19,8 @@ static pcsim_status allocate_group(const flow *f, flow_group *g) {
   PCSIM_TRY(pcsim_alloc(num, sizeof(double), &g->mass));
   PCSIM_TRY(pcsim_alloc(num * m, sizeof(double), &g->state));
   PCSIM_TRY(pcsim_alloc(num * d, sizeof(double), &g->viscous));
+  PCSIM_TRY(pcsim_alloc(num, sizeof(double), &g->d_mass));
+  PCSIM_TRY(pcsim_alloc(num * m, sizeof(double), &g->d_state));
   return pcsim_alloc(num * m * m, sizeof(double), &g->block);
 }
 
@@ -108,18 +110,19 @@ pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program 
   const struct {
     const char *name;
     const double *data;
-  } inputs[] = {{"q", f->q},
-                {"grad", f->grad},
+  } inputs[] = {{"cells.q", f->q},
+                {"cells.grad", f->grad},
                 {"cells.tau", f->tau},
-                {"nu", &f->nu},
-                {"force", f->force},
+                {"flow.nu", &f->nu},
+                {"flow.force", f->force},
                 {"cells.volume", f->volume},
                 {"mass", f->mass},
                 {"velocity", f->face_velocity},
                 {"dissipation", f->dissipation},
                 {"faces.geometry", f->face},
                 {"rhie-chow", &f->rhie_chow},
-                {"density", &f->density}};
+                {"cells.force", f->cell_force},
+                {"flow.density", &f->density}};
   PCSIM_TRY(pcsim_executor_create(program, NULL, x));
   PCSIM_TRY(pcsim_executor_points(*x, "cells", f->nt));
   if (knows & FLOW_FACES) PCSIM_TRY(pcsim_executor_points(*x, "faces", f->ni));
@@ -202,11 +205,22 @@ static pcsim_status make_residual(flow_programs *p, const pcsim_program *all) {
 static pcsim_status make_tangent(flow_programs *p, const pcsim_program *all) {
   pcsim_program *tangent = NULL;
   output_list o = {0};
-  PCSIM_TRY(pcsim_transform_jvp(all, (const char *const[]){"q", "grad"}, 2, &tangent));
+  PCSIM_TRY(pcsim_transform_jvp(all, (const char *const[]){"cells.q", "cells.grad"}, 2, &tangent));
   add_output(&o, "d_all", p->all);
   add_output(&o, "mass", NULL);
   add_output(&o, "velocity", NULL);
   add_output(&o, "dissipation", NULL);
+  if (p->f->cell_force) { /* what is carried by the flow follows it */
+    add_output(&o, "d_mass", p->f->d_mass);
+    add_output(&o, "d_velocity", p->f->d_face_velocity);
+    for (int i = FLOW_GROUP_SLIP; i < FLOW_NUM_GROUPS; i++) {
+      char name[NAME];
+      snprintf(name, sizeof name, "d_%s.state", flow_group_name(i));
+      add_output(&o, name, p->group[i].d_state);
+      snprintf(name, sizeof name, "d_%s.mass", flow_group_name(i));
+      if (i != FLOW_GROUP_SLIP) add_output(&o, name, p->group[i].d_mass);
+    }
+  }
   const pcsim_status status = make(p, tangent, FLOW_EVERYTHING, &o, &p->tangent);
   pcsim_program_destroy(&tangent);
   return status;
@@ -290,6 +304,7 @@ void flow_programs_destroy(flow_programs **out) {
     flow_group *g = &p->group[i];
     pcsim_free(&g->face), pcsim_free(&g->owner), pcsim_free(&g->geometry), pcsim_free(&g->value);
     pcsim_free(&g->mass), pcsim_free(&g->state), pcsim_free(&g->viscous), pcsim_free(&g->block);
+    pcsim_free(&g->d_mass), pcsim_free(&g->d_state);
   }
   pcsim_free(&p->face_start), pcsim_free(&p->face_of), pcsim_free(&p->face_sign);
   pcsim_free(&p->all), pcsim_free(&p->block_owner), pcsim_free(&p->block_neighbour);
@@ -310,8 +325,8 @@ static pcsim_status residual(flow *f, double *r) {
 static pcsim_status tangent(flow *f, const double *v, const double *v_grad, double *y) {
   const flow_programs *p = f->programs;
   const int m = f->dim + 1;
-  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_q", v));
-  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_grad", v_grad));
+  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_cells.q", v));
+  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_cells.grad", v_grad));
   PCSIM_TRY(pcsim_executor_run(p->tangent, false));
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < m - 1; i++) y[c * m + i] = p->all[c * m + i] + f->diagonal[c] * v[c * m + i];

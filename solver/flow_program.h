@@ -3,18 +3,20 @@
  *
  *  Written from the laws at a face (flow_law.h) with maps between cells, faces and groups of boundary faces.
  *  One text gives the residual; its tangent, its cotangents and the blocks of the compact Jacobian are
- *  transforms. Inputs, maps and outputs by name, with the letters of flow.h:
+ *  transforms. Inputs, maps and outputs by name (no parameter of a case has a dot or a dash in it), with the
+ *  letters of flow.h:
  *
- *    q, grad, cells.tau, cells.volume   [nt][m], [nt][m*d], [nt], [nt]
- *    nu, force, rhie-chow, density      number, [d], numbers
- *    faces.geometry                     [ni][FLOW_FACE_WIDTH]; maps faces.owner, faces.neighbour, and back
- *                                       cells.faces: the faces of owned cells, weight 1 for owners, else -1
- *    GROUP.geometry, GROUP.value        [num][FLOW_WALL_WIDTH], [num][m]; map GROUP.owner
+ *  - cells.q, cells.grad, cells.tau, cells.volume: [nt][m], [nt][m*d], [nt], [nt]
+ *  - cells.force: [nt][d], where equations join the flow
+ *  - flow.nu, flow.force, flow.density, rhie-chow: number, [d], numbers
+ *  - faces.geometry: [ni][FLOW_FACE_WIDTH]; maps faces.owner, faces.neighbour, and back cells.faces: the
+ * faces of owned cells, weight 1 for owners, else -1
+ *  - GROUP.geometry, GROUP.value: [num][FLOW_WALL_WIDTH], [num][m]; map GROUP.owner
  *
- *    all                                [nt][m] residual; what stands in ghosts is a part of it
- *    mass, velocity, dissipation        [ni], [ni][d], [ni] volume flux, convected velocity, tau g of the
- * face GROUP.mass, .state, .viscous       [num], [num][m], [num][d] pace, coefficient                  [nt]
- * a_P, and tau of Rhie and Chow from it (owned cells) */
+ *  - all: [nt][m] residual; what stands in ghosts is a part of it
+ *  - mass, velocity, dissipation: [ni], [ni][d], [ni] volume flux, convected velocity, tau g of the face
+ *  - GROUP.mass, GROUP.state, GROUP.viscous: [num], [num][m], [num][d]
+ *  - pace, coefficient: [nt] a_P, and tau of Rhie and Chow from it (owned cells) */
 #ifndef PCSIM_SOLVER_FLOW_PROGRAM_H
 #define PCSIM_SOLVER_FLOW_PROGRAM_H
 
@@ -28,6 +30,7 @@ typedef struct {
   double *geometry, *value;       /**< [num][FLOW_WALL_WIDTH], [num][m] */
   double *mass, *state, *viscous; /**< [num], [num][m], [num][d]; 0 where there is none */
   double *block;                  /**< [num][m*m] of the compact Jacobian */
+  double *d_mass, *d_state;       /**< of the last tangent, where equations join the flow */
 } flow_group;
 
 struct flow_programs {

@@ -104,6 +104,11 @@ static pcsim_status allocate_state(flow *f) {
   PCSIM_TRY(pcsim_alloc((size_t)(f->ni + f->nb), sizeof(double), &f->mass));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->face_velocity));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &f->dissipation));
+  if (f->problem->joined) {
+    PCSIM_TRY(pcsim_alloc(nt * d, sizeof(double), &f->cell_force));
+    PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &f->d_mass));
+    PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->d_face_velocity));
+  }
   memcpy(f->volume, f->view->cell_volume, nt * sizeof(double));
   return PCSIM_OK;
 }
@@ -164,12 +169,20 @@ void flow_destroy(flow **out) {
   if (!f) return;
   gradient_destroy(&f->gradient);
   flow_programs_destroy(&f->programs);
-  void *blocks[] = {
-      &f->owner,        &f->neighbour,     &f->face,        &f->wall_owner, &f->wall_kind, &f->wall,
-      &f->wall_value,   &f->volume,        &f->q,           &f->grad,       &f->a_p,       &f->tau,
-      &f->mass,         &f->face_velocity, &f->dissipation, &f->diagonal,   &f->v,         &f->v_grad,
-      &f->scratch,      &f->node_given,    &f->node_value,  &f->row_weight, &f->patch,     &f->patch_range,
-      &f->patch_several};
+  void *blocks[] = {&f->owner,       &f->neighbour,
+                    &f->face,        &f->wall_owner,
+                    &f->wall_kind,   &f->wall,
+                    &f->wall_value,  &f->volume,
+                    &f->q,           &f->grad,
+                    &f->a_p,         &f->tau,
+                    &f->mass,        &f->face_velocity,
+                    &f->dissipation, &f->cell_force,
+                    &f->d_mass,      &f->d_face_velocity,
+                    &f->diagonal,    &f->v,
+                    &f->v_grad,      &f->scratch,
+                    &f->node_given,  &f->node_value,
+                    &f->row_weight,  &f->patch,
+                    &f->patch_range, &f->patch_several};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }

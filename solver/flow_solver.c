@@ -2,6 +2,7 @@
 /* The public solver of the flow: march, state in and out, fields. */
 #include "flow_adjoint.h"
 #include "flow_estimate.h"
+#include "flow_fields.h"
 #include "flow_system.h"
 #include "march.h"
 #include "timestep.h"
@@ -24,9 +25,7 @@ struct pcsim_flow_solver {
   pcsim_solve_observer observer; /* of the run */
   void *observer_context;
   double residuals[4];
-  /* fields handed out */
-  double *velocity, *pressure, *velocity_gradient, *pressure_gradient;
-  double *wall_value, *wall_friction, *wall_flow, *face_velocity, *face_pressure, *face_friction;
+  flow_field_arrays fields;
 };
 
 /* ------------------------------------------------------------------ set-up */
@@ -98,10 +97,7 @@ void pcsim_flow_solver_destroy(pcsim_flow_solver **out) {
   timestep_destroy(&s->timestep);
   flow_linear_destroy(&s->linear);
   flow_destroy(&s->f);
-  void *blocks[] = {&s->velocity,      &s->pressure,      &s->velocity_gradient, &s->pressure_gradient,
-                    &s->wall_value,    &s->wall_friction, &s->wall_flow,         &s->face_velocity,
-                    &s->face_pressure, &s->face_friction};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
+  flow_fields_free(&s->fields);
   pcsim_free(out);
 }
 
@@ -226,59 +222,12 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unk
   return PCSIM_OK;
 }
 
-static pcsim_status allocate_fields(pcsim_flow_solver *s) {
-  const size_t nt = (size_t)s->f->nt, nb = (size_t)s->f->nb, d = (size_t)s->f->dim;
-  PCSIM_TRY(pcsim_alloc(nt * 3, sizeof(double), &s->velocity));
-  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &s->pressure));
-  PCSIM_TRY(pcsim_alloc(nt * 9, sizeof(double), &s->velocity_gradient));
-  PCSIM_TRY(pcsim_alloc(nt * 3, sizeof(double), &s->pressure_gradient));
-  PCSIM_TRY(pcsim_alloc(nb * (d + 1), sizeof(double), &s->wall_value));
-  PCSIM_TRY(pcsim_alloc(nb * d, sizeof(double), &s->wall_friction));
-  PCSIM_TRY(pcsim_alloc(nb, sizeof(double), &s->wall_flow));
-  PCSIM_TRY(pcsim_alloc(nb * 3, sizeof(double), &s->face_velocity));
-  PCSIM_TRY(pcsim_alloc(nb, sizeof(double), &s->face_pressure));
-  return pcsim_alloc(nb * 3, sizeof(double), &s->face_friction);
-}
-
 pcsim_status pcsim_flow_solver_fields(pcsim_flow_solver *s, pcsim_flow_fields *fields) {
-  flow *f = s->f;
-  const int d = f->dim, m = d + 1;
-  const double U = f->scale_velocity, pressure = f->density * U * U;
-  if (!s->velocity) PCSIM_TRY(allocate_fields(s));
   /* a state that no run has gone on from */
   if (s->timestep) PCSIM_TRY(timestep_start(s->timestep));
   else if (!march_started(s->march)) PCSIM_TRY(march_start(s->march));
-  PCSIM_TRY(flow_update_gradient(f));
-  for (int64_t c = 0; c < f->nt; c++) {
-    for (int i = 0; i < d; i++) {
-      s->velocity[3 * c + i] = f->q[c * m + i] * U;
-      for (int j = 0; j < d; j++) s->velocity_gradient[9 * c + 3 * i + j] = f->grad[(c * m + i) * d + j] * U;
-      s->pressure_gradient[3 * c + i] = f->grad[(c * m + d) * d + i] * pressure;
-    }
-    s->pressure[c] = f->q[c * m + d] * pressure;
-  }
-  PCSIM_TRY(f->kernels->boundary(f, s->wall_value, s->wall_friction, s->wall_flow));
-  for (int64_t k = 0; k < f->nb; k++) {
-    for (int i = 0; i < d; i++) {
-      s->face_velocity[3 * k + i] = s->wall_value[k * m + i] * U;
-      s->face_friction[3 * k + i] = s->wall_friction[k * d + i] * pressure;
-    }
-    s->face_pressure[k] = s->wall_value[k * m + d] * pressure;
-    s->wall_flow[k] *= U;
-  }
-  *fields = (pcsim_flow_fields){.mesh = s->mesh,
-                                .density = f->density,
-                                .viscosity = f->problem->viscosity,
-                                .velocity = s->velocity,
-                                .pressure = s->pressure,
-                                .velocity_gradient = s->velocity_gradient,
-                                .pressure_gradient = s->pressure_gradient,
-                                .face_velocity = s->face_velocity,
-                                .face_pressure = s->face_pressure,
-                                .face_friction = s->face_friction,
-                                .face_flow = s->wall_flow,
-                                .time = s->timestep ? timestep_time(s->timestep) : 0};
-  return PCSIM_OK;
+  PCSIM_TRY(flow_update_gradient(s->f));
+  return flow_fields_fill(s->f, &s->fields, s->timestep ? timestep_time(s->timestep) : 0, fields);
 }
 
 pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_functional *quantity,

@@ -86,8 +86,9 @@ static void write_group(const writer *w, const flow *f, int group, sums *s) {
 }
 
 /* -force times the volume; nothing for continuity. */
-static pcsim_value write_source(const writer *w, pcsim_value volume) {
-  const pcsim_value force = pcsim_build_input(w->p, "force", PCSIM_NO_SPACE, w->d);
+static pcsim_value write_source(const writer *w, const flow *f, pcsim_value volume) {
+  pcsim_value force = pcsim_build_input(w->p, "flow.force", PCSIM_NO_SPACE, w->d);
+  if (f->cell_force) force = write_add(w, force, write_input(w, "cells", "force", w->cells, w->d));
   const pcsim_value rows[2] = {pcsim_build_unary(w->p, PCSIM_OP_NEG, force), write_number(w, 0)};
   return write_mul(w, pcsim_build_concat(w->p, rows, 2), volume);
 }
@@ -96,12 +97,12 @@ pcsim_status flow_write_program(const flow *f, pcsim_program **program) {
   writer w;
   *program = NULL;
   PCSIM_TRY(law_begin(f, &w));
-  w.q = pcsim_build_input(w.p, "q", w.cells, w.m);
-  w.grad = pcsim_build_input(w.p, "grad", w.cells, w.m * w.d);
+  w.q = write_input(&w, "cells", "q", w.cells, w.m);
+  w.grad = write_input(&w, "cells", "grad", w.cells, w.m * w.d);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
   sums s = {.tau = write_input(&w, "cells", "tau", w.cells, 1),
-            .nu = pcsim_build_input(w.p, "nu", PCSIM_NO_SPACE, 1),
-            .flux = write_source(&w, volume),
+            .nu = pcsim_build_input(w.p, "flow.nu", PCSIM_NO_SPACE, 1),
+            .flux = write_source(&w, f, volume),
             .pace = PCSIM_NO_VALUE};
   write_inside(&w, f, &s);
   for (int group = 0; group < FLOW_NUM_GROUPS; group++) write_group(&w, f, group, &s);
@@ -228,7 +229,7 @@ static pcsim_status write_all_blocks(const flow *f, const writer *w) {
   static const char *const cells[] = {"xp", "xn"}, *const cell[] = {"x"};
   static const char *const stored[] = {"mass", "velocity", "dissipation"};
   const pcsim_value tau = write_input(w, "cells", "tau", w->cells, 1);
-  const pcsim_value nu = pcsim_build_input(w->p, "nu", PCSIM_NO_SPACE, 1);
+  const pcsim_value nu = pcsim_build_input(w->p, "flow.nu", PCSIM_NO_SPACE, 1);
   pcsim_program *part = NULL, *tangent = NULL;
   PCSIM_TRY(write_compact_face(f, &part));
   pcsim_status status = tangent_of_part(part, cells, 2, stored, 3, &tangent);
@@ -247,7 +248,7 @@ pcsim_status flow_write_blocks(const flow *f, pcsim_program **program) {
   writer w;
   *program = NULL;
   PCSIM_TRY(law_begin(f, &w));
-  w.q = pcsim_build_input(w.p, "q", w.cells, w.m);
+  w.q = write_input(&w, "cells", "q", w.cells, w.m);
   const pcsim_status status = write_all_blocks(f, &w);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);

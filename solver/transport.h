@@ -53,6 +53,15 @@ typedef struct {
   double *speed;       /**< [num] |S| times the frozen bound of the speed of signals; 0 at interfaces */
 } transport_faces;
 
+/** The velocity of a flow that the laws join, m/s, and its direction in tangents: on faces such that u.S is
+ * the flow's volume flux. All NULL without one. */
+typedef struct {
+  int64_t *mesh_face;              /**< [ni] face of the mesh of each of transport_faces */
+  double *face, *d_face;           /**< [ni][d] */
+  double *cell, *d_cell;           /**< [nt][d] */
+  double **boundary, **d_boundary; /**< [num_conditions][num][d] */
+} transport_carrier;
+
 typedef struct {
   double central; /**< share of central interpolation in fluxes, the rest upwind */
   double kappa;   /**< face interpolation: 0 linear, 1 cubic */
@@ -72,16 +81,17 @@ typedef struct transport {
   transport_faces faces;
   transport_boundary *boundary; /**< [num_conditions] */
   transport_nodes *nodes;       /**< [num_conditions] */
-  double *volume;               /**< [nt] */
-  double *cell_coordinates;     /**< [nt][4] */
-  double *face_given;           /**< [nb][m] */
-  double *node_given;           /**< [gradient.num_given][m] */
-  double *node_value;           /**< workspace of the gradients */
-  double *fixed;                /**< [n][m] point and line sources at the current time */
-  pcsim_executor **source;      /**< [num_sources] */
-  double **source_coordinates;  /**< [num_sources][points][4] */
-  double **source_value;        /**< [num_sources][points][m] */
-  double time;                  /**< of everything that is given; NAN before the first */
+  transport_carrier carrier;
+  double *volume;              /**< [nt] */
+  double *cell_coordinates;    /**< [nt][4] */
+  double *face_given;          /**< [nb][m] */
+  double *node_given;          /**< [gradient.num_given][m] */
+  double *node_value;          /**< workspace of the gradients */
+  double *fixed;               /**< [n][m] point and line sources at the current time */
+  pcsim_executor **source;     /**< [num_sources] */
+  double **source_coordinates; /**< [num_sources][points][4] */
+  double **source_value;       /**< [num_sources][points][m] */
+  double time;                 /**< of everything that is given; NAN before the first */
 
   double *q, *v;           /**< [nt][m] state, direction */
   double *grad, *v_grad;   /**< [nt][m*d] */
@@ -130,11 +140,17 @@ enum {
  *  caller, who destroys it, after a failure too. */
 pcsim_status transport_make_executor(const transport *t, const pcsim_program *p, int spaces,
                                      pcsim_executor **x) PCSIM_NODISCARD;
+/** The tangent of a program of the mesh by state, gradients and carriers: inputs "d_cells.q", "d_cells.grad",
+ *  "d_faces.carrier", ...; of its outputs only `output`, "d_NAME". Caller destroys. */
+pcsim_status transport_tangent_of(const pcsim_program *p, const char *output,
+                                  pcsim_program **tangent) PCSIM_NODISCARD;
 /** Point and line sources at the time that the coordinates hold, into t->fixed. */
 pcsim_status transport_update_sources(transport *t) PCSIM_NODISCARD;
 
 /** Gradients of t->q and everything given at the time. Collective. */
 pcsim_status transport_update_gradient(transport *t, double time) PCSIM_NODISCARD;
+/** Residual r [n][m] of the gradients and carriers that stand there. */
+pcsim_status transport_residual_here(transport *t, double *r) PCSIM_NODISCARD;
 /** Residual of t->q into r [n][m]. Collective. */
 pcsim_status transport_residual(transport *t, double time, double *r) PCSIM_NODISCARD;
 /** y = R'(q) v without any shift, both [n][m]. Collective. */
@@ -159,6 +175,8 @@ pcsim_status transport_write_surface(const transport *t, pcsim_program **program
 pcsim_status transport_write_accumulation(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status transport_write_speed(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status transport_write_jacobian(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+/** The force on a flow that the laws join, output "force" [nt][d]. */
+pcsim_status transport_write_force(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 /** Are there gradients in the flux (or the source)? Without them the laws are of first order. */
 bool transport_diffuses(const pcsim_transport_view *problem);
 /** Does the program need this input? */

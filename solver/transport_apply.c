@@ -17,6 +17,16 @@ static pcsim_status bind_input(pcsim_executor *x, const pcsim_program *p, const 
   return PCSIM_OK;
 }
 
+/* The velocity that carries, and its direction. */
+static pcsim_status bind_carrier(pcsim_executor *x, const pcsim_program *p, const char *space,
+                                 const double *carrier, const double *direction) {
+  char name[64];
+  snprintf(name, sizeof name, "%s.carrier", space);
+  PCSIM_TRY(bind_input(x, p, name, carrier));
+  snprintf(name, sizeof name, "d_%s.carrier", space);
+  return bind_input(x, p, name, direction);
+}
+
 static pcsim_status bind_boundary(const transport *t, int k, pcsim_executor *x, const pcsim_program *p) {
   const transport_boundary *b = &t->boundary[k];
   char space[32], name[64];
@@ -36,7 +46,8 @@ static pcsim_status bind_boundary(const transport *t, int k, pcsim_executor *x, 
     snprintf(name, sizeof name, "%s.%s", space, inputs[i].name);
     PCSIM_TRY(bind_input(x, p, name, inputs[i].data));
   }
-  return PCSIM_OK;
+  if (!t->carrier.boundary) return PCSIM_OK;
+  return bind_carrier(x, p, space, t->carrier.boundary[k], t->carrier.d_boundary[k]);
 }
 
 static pcsim_status bind_cells(const transport *t, pcsim_executor *x, const pcsim_program *p) {
@@ -52,7 +63,7 @@ static pcsim_status bind_cells(const transport *t, pcsim_executor *x, const pcsi
     snprintf(name, sizeof name, "cells.field %d", i);
     PCSIM_TRY(bind_input(x, p, name, t->problem->values[i]));
   }
-  return PCSIM_OK;
+  return t->carrier.cell ? bind_carrier(x, p, "cells", t->carrier.cell, t->carrier.d_cell) : PCSIM_OK;
 }
 
 /* Faces first .. first + num - 1 as the points of a space. */
@@ -76,7 +87,8 @@ static pcsim_status bind_faces(const transport *t, pcsim_executor *x, const pcsi
     snprintf(name, sizeof name, "%s.%s", space, inputs[i].name);
     PCSIM_TRY(bind_input(x, p, name, inputs[i].data + first * inputs[i].width));
   }
-  return PCSIM_OK;
+  if (!t->carrier.face) return PCSIM_OK;
+  return bind_carrier(x, p, space, t->carrier.face + first * t->dim, t->carrier.d_face + first * t->dim);
 }
 
 pcsim_status transport_make_executor(const transport *t, const pcsim_program *p, int spaces,
@@ -98,14 +110,34 @@ static pcsim_status make(const transport *t, const pcsim_program *p, int spaces,
   return output ? pcsim_executor_bind_output(*x, output, data) : PCSIM_OK;
 }
 
+pcsim_status transport_tangent_of(const pcsim_program *p, const char *output, pcsim_program **tangent) {
+  const char **wrt = NULL, *name;
+  char keep[64];
+  int n = 0, all = 0;
+  while (pcsim_program_input(p, all, NULL, NULL)) all++;
+  PCSIM_TRY(pcsim_alloc((size_t)all, sizeof *wrt, &wrt));
+  for (int i = 0; i < all; i++) {
+    name = pcsim_program_input(p, i, NULL, NULL);
+    const char *dot = strrchr(name, '.');
+    if (!strcmp(name, "cells.q") || !strcmp(name, "cells.grad") || (dot && !strcmp(dot, ".carrier")))
+      wrt[n++] = name;
+  }
+  pcsim_status status = pcsim_transform_jvp(p, wrt, n, tangent);
+  pcsim_free(&wrt);
+  PCSIM_TRY(status);
+  snprintf(keep, sizeof keep, "d_%s", output);
+  status = pcsim_program_keep(*tangent, (const char *const[]){keep}, 1);
+  if (status != PCSIM_OK) pcsim_program_destroy(tangent);
+  return status;
+}
+
 /* The program and, if `along`, its tangent by the state. */
 static pcsim_status make_pair(const transport *t, const pcsim_program *p, int spaces, pcsim_executor **x,
                               pcsim_executor **along) {
   pcsim_program *tangent = NULL;
   PCSIM_TRY(make(t, p, spaces, "all", t->all, x));
-  PCSIM_TRY(pcsim_transform_jvp(p, (const char *const[]){"cells.q", "cells.grad"}, 2, &tangent));
-  pcsim_status status = pcsim_program_keep(tangent, (const char *const[]){"d_all"}, 1);
-  if (status == PCSIM_OK) status = make(t, tangent, spaces, "d_all", t->all, along);
+  PCSIM_TRY(transport_tangent_of(p, "all", &tangent));
+  const pcsim_status status = make(t, tangent, spaces, "d_all", t->all, along);
   pcsim_program_destroy(&tangent);
   return status;
 }
@@ -221,6 +253,10 @@ pcsim_status transport_update_gradient(transport *t, double time) {
 
 pcsim_status transport_residual(transport *t, double time, double *r) {
   PCSIM_TRY(transport_update_gradient(t, time));
+  return transport_residual_here(t, r);
+}
+
+pcsim_status transport_residual_here(transport *t, double *r) {
   PCSIM_TRY(pcsim_executor_run(t->residual, false));
   for (int64_t i = 0; i < t->n * t->m; i++) r[i] = t->all[i] - t->fixed[i];
   return PCSIM_OK;

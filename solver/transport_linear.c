@@ -368,6 +368,32 @@ pcsim_status transport_linear_solve(transport_linear *l, const double *b, double
   return PCSIM_OK;
 }
 
+static PetscErrorCode apply_preconditioner(transport_linear *l, const double *b, double *x) {
+  const size_t bytes = (size_t)(l->t->n * l->t->m) * sizeof(double);
+  PetscScalar *w;
+  const PetscScalar *v;
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(l->b, &w));
+  memcpy(w, b, bytes);
+  PetscCall(VecRestoreArrayWrite(l->b, &w));
+  PetscCall(KSPGetPC(l->ksp, &pc));
+  PetscCall(PetscOptionsPush(l->options));
+  PetscErrorCode code = KSPSetUp(l->ksp);
+  if (!code) code = PCApply(pc, l->b, l->x);
+  PetscCall(PetscOptionsPop());
+  PetscCall(code);
+  PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
+  PetscCall(VecGetArrayRead(l->x, &v));
+  memcpy(x, v, bytes);
+  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status transport_linear_precondition(transport_linear *l, const double *b, double *x) {
+  return blame_options(l, PCSIM_PETSC(apply_preconditioner(l, b, x)));
+}
+
 static PetscErrorCode update_transposed(transport_linear *l, MPI_Comm comm) {
   const PetscInt size = (PetscInt)l->t->m * (PetscInt)l->t->n;
   PetscFunctionBegin;

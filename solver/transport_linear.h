@@ -16,6 +16,9 @@ pcsim_status transport_linear_update(transport_linear *linear) PCSIM_NODISCARD;
 /** Solve (A'/step + pace/cfl + R') x = b, both [n][m]; `*converged` false if the tolerance was missed. */
 pcsim_status transport_linear_solve(transport_linear *linear, const double *b, double *x, double tolerance,
                                     int64_t *iterations, bool *converged) PCSIM_NODISCARD;
+/** x = what the preconditioner of the last update makes of b, both [n][m]. */
+pcsim_status transport_linear_precondition(transport_linear *linear, const double *b,
+                                           double *x) PCSIM_NODISCARD;
 /** y = A^T v, both [n][m], of the adjoint; its own context. */
 typedef pcsim_status (*transport_product)(void *context, const double *v, double *y);
 /** Solve A^T x = b with the transposed product and the transposed compact Jacobian as preconditioner, both of

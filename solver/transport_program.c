@@ -157,6 +157,16 @@ pcsim_status transport_write_accumulation(const transport *t, pcsim_program **pr
   return write_end(&w, program);
 }
 
+pcsim_status transport_write_force(const transport *t, pcsim_program **program) {
+  writer w;
+  place at;
+  *program = NULL;
+  PCSIM_TRY(write_begin(t, &w));
+  write_cell_state(&w, &at);
+  pcsim_build_output(w.p, "force", write_evaluate(&w, t->problem->force, "force", &at, NULL));
+  return write_end(&w, program);
+}
+
 /* --------------------------------------------------------------- derivatives */
 
 /* Derivatives of a part by all unknowns and gradients that it has. */

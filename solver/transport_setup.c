@@ -65,10 +65,42 @@ static pcsim_status pack_faces(transport *t) {
   int64_t at = 0;
   for (int interface = 0; interface < 2; interface++) {
     for (int64_t k = 0; k < t->ni; k++)
-      if (is_interface(t, k) == (interface == 1)) PCSIM_TRY(pack_face(t, k, at++));
+      if (is_interface(t, k) == (interface == 1)) {
+        if (t->carrier.mesh_face) t->carrier.mesh_face[at] = k;
+        PCSIM_TRY(pack_face(t, k, at++));
+      }
     if (!interface) f->ordinary = at;
   }
   return PCSIM_OK;
+}
+
+static pcsim_status allocate_carriers(transport *t) {
+  transport_carrier *c = &t->carrier;
+  const size_t d = (size_t)t->dim, conditions = (size_t)t->problem->num_conditions;
+  if (!t->problem->num_carriers) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni, sizeof *c->mesh_face, &c->mesh_face));
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni * d, sizeof(double), &c->face));
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni * d, sizeof(double), &c->d_face));
+  PCSIM_TRY(pcsim_alloc((size_t)t->nt * d, sizeof(double), &c->cell));
+  PCSIM_TRY(pcsim_alloc((size_t)t->nt * d, sizeof(double), &c->d_cell));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *c->boundary, &c->boundary));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *c->d_boundary, &c->d_boundary));
+  for (size_t k = 0; k < conditions; k++) {
+    const size_t num = (size_t)t->problem->condition[k].num_faces;
+    PCSIM_TRY(pcsim_alloc(num * d, sizeof(double), &c->boundary[k]));
+    PCSIM_TRY(pcsim_alloc(num * d, sizeof(double), &c->d_boundary[k]));
+  }
+  return PCSIM_OK;
+}
+
+static void free_carriers(transport *t) {
+  transport_carrier *c = &t->carrier;
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    if (c->boundary) pcsim_free(&c->boundary[k]);
+    if (c->d_boundary) pcsim_free(&c->d_boundary[k]);
+  }
+  pcsim_free(&c->mesh_face), pcsim_free(&c->face), pcsim_free(&c->d_face), pcsim_free(&c->cell);
+  pcsim_free(&c->d_cell), pcsim_free(&c->boundary), pcsim_free(&c->d_boundary);
 }
 
 /* ------------------------------------------------------------- boundary faces */
@@ -354,6 +386,7 @@ static pcsim_status pack(transport *t) {
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->boundary, &t->boundary));
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->nodes, &t->nodes));
   PCSIM_TRY(find_classes(t));
+  PCSIM_TRY(allocate_carriers(t));
   PCSIM_TRY(pack_faces(t));
   for (size_t k = 0; k < conditions; k++)
     PCSIM_TRY(pack_boundary(t, &t->problem->condition[k], &t->boundary[k]));
@@ -423,6 +456,7 @@ void transport_destroy(transport **out) {
     if (t->source_coordinates) pcsim_free(&t->source_coordinates[k]);
     if (t->source_value) pcsim_free(&t->source_value[k]);
   }
+  free_carriers(t);
   gradient_destroy(&t->gradient);
   pcsim_executor **const programs[] = {&t->residual, &t->tangent,  &t->accumulation, &t->accumulation_tangent,
                                        &t->speed,    &t->jacobian, &t->surface};

@@ -4,6 +4,7 @@
 #include "timestep.h"
 #include "transport_adjoint.h"
 #include "transport_estimate.h"
+#include "transport_fields.h"
 #include "transport_linear.h"
 
 #include <math.h>
@@ -17,8 +18,7 @@ struct pcsim_transport_solver {
   march *march;          /* of a steady run, else NULL */
   timestep *timestep;    /* of a run through time, else NULL */
   outside_start outside; /* what is asked before the first step */
-  /* fields handed out */
-  double **value, **gradient, **face, **face_flux;
+  transport_field_arrays fields;
 };
 
 static pcsim_status create_march(pcsim_transport_solver *s, const pcsim_transport_options *o) {
@@ -73,16 +73,10 @@ fail:
   return status;
 }
 
-static void free_fields(pcsim_transport_solver *s, double ***fields) {
-  for (int i = 0; *fields && i < s->t->m; i++) pcsim_free(&(*fields)[i]);
-  pcsim_free(fields);
-}
-
 void pcsim_transport_solver_destroy(pcsim_transport_solver **out) {
   pcsim_transport_solver *s = *out;
   if (!s) return;
-  free_fields(s, &s->value), free_fields(s, &s->gradient), free_fields(s, &s->face);
-  free_fields(s, &s->face_flux);
+  transport_fields_free(s->t, &s->fields);
   march_destroy(&s->march);
   timestep_destroy(&s->timestep);
   transport_linear_destroy(&s->linear);
@@ -109,52 +103,14 @@ pcsim_status pcsim_transport_solver_run(pcsim_transport_solver *s, pcsim_solve_o
 
 /* -------------------------------------------------------------------- fields */
 
-static pcsim_status allocate_each(const transport *t, int64_t points, int components, double ***fields) {
-  PCSIM_TRY(pcsim_alloc((size_t)t->m, sizeof **fields, fields));
-  for (int i = 0; i < t->m; i++)
-    PCSIM_TRY(pcsim_alloc((size_t)(points * components), sizeof(double), &(*fields)[i]));
-  return PCSIM_OK;
-}
-
-static pcsim_status allocate_fields(pcsim_transport_solver *s) {
-  PCSIM_TRY(allocate_each(s->t, s->t->nt, 1, &s->value));
-  PCSIM_TRY(allocate_each(s->t, s->t->nt, 3, &s->gradient));
-  PCSIM_TRY(allocate_each(s->t, s->t->nb, 1, &s->face));
-  return allocate_each(s->t, s->t->nb, 1, &s->face_flux);
-}
-
 pcsim_status pcsim_transport_solver_fields(pcsim_transport_solver *s, pcsim_transport_fields *fields) {
-  transport *t = s->t;
-  const int m = t->m, d = t->dim;
-  pcsim_status status = s->value ? PCSIM_OK : allocate_fields(s);
-  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), status));
   const double time = s->timestep ? timestep_time(s->timestep) : 0;
   /* a state that no run has gone on from */
   if (s->timestep) PCSIM_TRY(timestep_start(s->timestep));
   else if (!march_started(s->march)) PCSIM_TRY(march_start(s->march));
-  PCSIM_TRY(transport_update_gradient(t, time));
-  PCSIM_TRY(transport_update_boundary(t));
-  for (int i = 0; i < m; i++) {
-    for (int64_t c = 0; c < t->nt; c++) {
-      s->value[i][c] = t->q[c * m + i];
-      for (int j = 0; j < d; j++) s->gradient[i][3 * c + j] = t->grad[(c * m + i) * d + j];
-    }
-    for (int k = 0; k < t->problem->num_conditions; k++)
-      for (int64_t f = 0; f < t->boundary[k].num; f++) {
-        const int64_t face = t->boundary[k].c->face[f];
-        s->face[i][face] = t->boundary[k].state[f * m + i];
-        s->face_flux[i][face] = t->boundary[k].flux[f * m + i];
-      }
-  }
-  *fields = (pcsim_transport_fields){.mesh = t->mesh,
-                                     .num_unknowns = m,
-                                     .name = t->problem->unknown,
-                                     .value = (const double *const *)s->value,
-                                     .gradient = (const double *const *)s->gradient,
-                                     .face = (const double *const *)s->face,
-                                     .face_flux = (const double *const *)s->face_flux,
-                                     .time = time};
-  return PCSIM_OK;
+  PCSIM_TRY(transport_update_gradient(s->t, time));
+  PCSIM_TRY(transport_update_boundary(s->t));
+  return transport_fields_fill(s->t, &s->fields, time, fields);
 }
 
 /* --------------------------------------------------------------------- state */

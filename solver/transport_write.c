@@ -53,6 +53,8 @@ static pcsim_value value_of(const writer *w, const place *at, const char *name) 
   if (!strcmp(name, "coordinates")) return at->coordinates;
   for (int i = 0; i < view->num_fields; i++)
     if (!strcmp(name, view->field[i])) return at->field ? at->field[i] : PCSIM_NO_VALUE;
+  for (int i = 0; i < view->num_carriers; i++)
+    if (!strcmp(name, view->carrier[i])) return at->carrier ? at->carrier[i] : PCSIM_NO_VALUE;
   for (int j = 0; j < w->d; j++)
     if (name[0] == 'n' && name[1] == '.' && name[2] == axes[j] && !name[3])
       return at->normal < 0 ? PCSIM_NO_VALUE : write_row(w, at->normal, j);
@@ -84,6 +86,13 @@ int write_arguments(const writer *w, const pcsim_program *part, const place *at,
   return n;
 }
 
+/* The velocity that carries on the points of a space, as an input. */
+static void write_carrier(const writer *w, const char *space_name, pcsim_space space, pcsim_value *carrier) {
+  const int num = w->t->problem->num_carriers;
+  const pcsim_value all = num ? write_input(w, space_name, "carrier", space, num) : PCSIM_NO_VALUE;
+  for (int i = 0; i < num; i++) carrier[i] = write_row(w, all, i);
+}
+
 /* ---------------------------------------------------------------- faces inside */
 
 /* The cells' fields on the points of a map. */
@@ -109,6 +118,7 @@ void write_faces(const writer *w, const char *name, bool speed, face_values *f) 
   f->gn = pcsim_build_gather(p, f->neighbour, w->grad);
   gather_fields(w, f->owner, f->field);
   gather_fields(w, f->neighbour, f->other_field);
+  write_carrier(w, name, f->space, f->carrier);
 }
 
 static pcsim_value gradient_of(const writer *w, pcsim_value grad, int i) {
@@ -119,8 +129,11 @@ static pcsim_value gradient_of(const writer *w, pcsim_value grad, int i) {
 void write_central(const writer *w, const face_values *f, place *at) {
   const pcsim_value one = write_number(w, 1), t = f->t, s = write_sub(w, one, t);
   const pcsim_value c = write_mul(w, write_number(w, w->t->choices.kappa), write_mul(w, t, s));
-  *at =
-      (place){.space = f->space, .coordinates = f->coordinates, .normal = PCSIM_NO_VALUE, .field = f->field};
+  *at = (place){.space = f->space,
+                .coordinates = f->coordinates,
+                .normal = PCSIM_NO_VALUE,
+                .field = f->field,
+                .carrier = f->carrier};
   for (int i = 0; i < w->m; i++) {
     const pcsim_value up = write_row(w, f->up, i), un = write_row(w, f->un, i), jump = write_sub(w, un, up);
     const pcsim_value gp = gradient_of(w, f->gp, i), gn = gradient_of(w, f->gn, i);
@@ -147,7 +160,8 @@ void write_interface_side(const writer *w, const face_values *f, bool neighbour,
   *at = (place){.space = f->space,
                 .coordinates = f->coordinates,
                 .normal = PCSIM_NO_VALUE,
-                .field = neighbour ? f->other_field : f->field};
+                .field = neighbour ? f->other_field : f->field,
+                .carrier = f->carrier};
   for (int i = 0; i < w->m; i++) {
     const pcsim_value g = gradient_of(w, grad, i);
     const pcsim_value there = write_add(w, write_row(w, q, i), write_dot(w, g, reach));
@@ -174,6 +188,7 @@ void write_boundary(const writer *w, int k, boundary_values *b) {
   b->up = pcsim_build_gather(p, b->owner, w->q);
   b->gp = pcsim_build_gather(p, b->owner, w->grad);
   gather_fields(w, b->owner, b->field);
+  write_carrier(w, name, b->space, b->carrier);
 }
 
 /* Given values with the slope at the wall of gradient.h; else the cell's state extrapolated. */
@@ -182,7 +197,8 @@ void write_boundary_state(const writer *w, int k, const boundary_values *b, plac
   *at = (place){.space = b->space,
                 .coordinates = b->coordinates,
                 .normal = write_div(w, b->area, b->magnitude),
-                .field = b->field};
+                .field = b->field,
+                .carrier = b->carrier};
   for (int i = 0; i < w->m; i++) {
     const pcsim_value g = gradient_of(w, b->gp, i);
     const pcsim_value reach = write_add(w, write_row(w, b->up, i), write_dot(w, g, b->line));
@@ -202,7 +218,8 @@ void write_cell_state(const writer *w, place *at) {
   *at = (place){.space = w->cells,
                 .coordinates = write_input(w, "cells", "coordinates", w->cells, 4),
                 .normal = PCSIM_NO_VALUE,
-                .field = w->field};
+                .field = w->field,
+                .carrier = w->carrier};
   for (int i = 0; i < w->m; i++) {
     at->u[i] = write_row(w, w->q, i);
     at->g[i] = w->grad < 0 ? PCSIM_NO_VALUE : gradient_of(w, w->grad, i);
@@ -222,6 +239,7 @@ pcsim_status write_begin(const transport *t, writer *w) {
     snprintf(name, sizeof name, "field %d", i);
     w->field[i] = write_input(w, "cells", name, w->cells, 1);
   }
+  write_carrier(w, "cells", w->cells, w->carrier);
   return pcsim_program_status(w->p);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
   pcsim_space cells;
   pcsim_value q, grad;                    /* on cells */
   pcsim_value field[SYSTEM_UNKNOWNS_MAX]; /* on cells; [num_fields] */
+  pcsim_value carrier[3];                 /* on cells; [num_carriers] */
 } writer;
 
 /** Where the laws are evaluated: everything that they may ask for, PCSIM_NO_VALUE what is not known. */
@@ -29,6 +30,7 @@ typedef struct {
   pcsim_value g[WRITE_UNKNOWNS_MAX]; /**< [m] gradients, d rows */
   pcsim_value normal;                /**< d rows */
   const pcsim_value *field;          /**< [num_fields] */
+  const pcsim_value *carrier;        /**< [num_carriers] */
 } place;
 
 /** The arguments of a part, with the derivatives "d_NAME" of all unknowns and gradients if `du` (a place with
@@ -72,6 +74,7 @@ typedef struct {
   pcsim_value normal;         /**< S/(S.line) */
   pcsim_value up, un, gp, gn; /**< unknowns and gradients of both cells */
   pcsim_value field[SYSTEM_UNKNOWNS_MAX], other_field[SYSTEM_UNKNOWNS_MAX]; /* the owner's, the neighbour's */
+  pcsim_value carrier[3];
 } face_values;
 /** Faces of a space, "faces" or "interfaces"; `speed`: with the input "SPACE.speed". */
 void write_faces(const writer *w, const char *name, bool speed, face_values *f);
@@ -90,6 +93,7 @@ typedef struct {
   pcsim_value normal; /**< S/(S.line) */
   pcsim_value up, gp;
   pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+  pcsim_value carrier[3];
 } boundary_values;
 void write_boundary(const writer *w, int k, boundary_values *b);
 /** State on the faces of a condition. */

@@ -111,6 +111,7 @@ typedef struct {
   double time;            /**< the one they are of */
   int64_t num_kinks;
   const double *kinks; /**< [num_kinks] ascending times at which tables bend */
+  bool joined;         /**< typed equations join it: the force is theirs, `force` is 0 */
 } pcsim_flow_view;
 
 /** Read `physics:`, `boundaries:`, `initial:` of a flow model for this mesh (collective). Every fault is
@@ -231,13 +232,24 @@ typedef struct {
   int num_sources;
   const pcsim_transport_source *source; /**< [num_sources] */
   const pcsim_program *initial;         /**< output "start" [m] of coordinates; NULL: the case gives none */
-  const double *start; /**< [num_cells][m]: `initial` at cell centres, else a uniform guess */
+  const double *start;        /**< [num_cells][m]: `initial` at cell centres, else a uniform guess */
+  int num_carriers;           /**< d where the equations join a built-in flow, else 0 */
+  const char *const *carrier; /**< [num_carriers] inputs of the programs that are the flow's velocity */
+  const pcsim_program *force; /**< of a joined flow: output "force" [dim] per volume, of unknowns, place and
+                                 velocity; NULL: none */
 } pcsim_transport_view;
 
 /** Keys of `physics:` with typed equations; `*n` gets how many. */
 const pcsim_key *pcsim_transport_keys(size_t *n);
 /** Does `physics:` hold typed equations and no built-in model? */
 bool pcsim_transport_given(const pcsim_tree *tree);
+/** Typed equations that join a built-in flow? Then the boundaries have conditions of both, the equations may
+ * name the flow's velocity u, v, w, and `force` of the flow may depend on the unknowns. */
+bool pcsim_joined_given(const pcsim_tree *tree);
+/** Read both parts of such a case, as pcsim_flow_problem_read and pcsim_transport_problem_read do: both are
+ * NULL if there are problems. Collective. */
+pcsim_status pcsim_joined_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **flow,
+                                       pcsim_transport_problem **transport) PCSIM_NODISCARD;
 /** Read `physics:`, `boundaries:`, `initial:` of typed equations for this mesh (collective). Every fault is a
  *  problem in the tree, all in one pass: equations that are no conservation laws (with the writing that is
  * one where there is one), counts and names of unknowns, wrong names and expressions, boundaries without a
@@ -325,6 +337,9 @@ typedef struct {
 enum { PCSIM_FLOW_NUM_FIELDS = 4 };
 /** The list over a flow's fields; `scalar` [PCSIM_FLOW_NUM_FIELDS] is room that must live as long as it. */
 pcsim_fields pcsim_fields_of_flow(const pcsim_flow_fields *flow, pcsim_scalar *scalar);
+/** Both, the flow's first; `scalar` [PCSIM_FLOW_NUM_FIELDS + num_unknowns]. */
+pcsim_fields pcsim_fields_of_joined(const pcsim_flow_fields *flow, const pcsim_transport_fields *laws,
+                                    pcsim_scalar *scalar);
 /** The same over those of typed laws; `scalar` [num_unknowns]. */
 pcsim_fields pcsim_fields_of_transport(const pcsim_transport_fields *transport, pcsim_scalar *scalar);
 

@@ -253,6 +253,34 @@ pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *solver, con
                                              const pcsim_transport_problem *problem,
                                              pcsim_estimate *estimate) PCSIM_NODISCARD;
 
+/* ------------------------------------------- typed equations that join a flow */
+
+typedef struct pcsim_joined_solver pcsim_joined_solver;
+/** A flow and typed equations as one steady system (pcsim_joined_problem_read), with the options of a flow;
+ * its volume fluxes carry the equations, whose force pushes it. Collective. Mesh and problems are borrowed
+ * until destroy. Errors: as of both solvers, and ERR_CASE for a run through time. */
+pcsim_status pcsim_joined_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem *flow_problem,
+                                        const pcsim_transport_problem *laws,
+                                        const pcsim_flow_options *options,
+                                        pcsim_joined_solver **solver) PCSIM_NODISCARD;
+void pcsim_joined_solver_destroy(pcsim_joined_solver **solver);
+/** March to the steady state; residuals of the observer's steps [d + 1 + m]: of momentum, continuity, the
+ *  equations. Not getting there is a result, not an error. */
+pcsim_status pcsim_joined_solver_run(pcsim_joined_solver *solver, pcsim_solve_observer observer,
+                                     void *context, pcsim_solve_result *result) PCSIM_NODISCARD;
+/** Fields of the current state. Collective. Borrowed until the next call. */
+pcsim_status pcsim_joined_solver_fields(pcsim_joined_solver *solver, pcsim_flow_fields *flow,
+                                        pcsim_transport_fields *laws) PCSIM_NODISCARD;
+/** The state a checkpoint holds, in the solver's own scales: unknowns [num_cells][width] and a few numbers,
+ * the first of which is the number of its step. */
+int pcsim_joined_solver_state_width(const pcsim_joined_solver *solver);
+int64_t pcsim_joined_solver_state_step(const pcsim_joined_solver *solver);
+void pcsim_joined_solver_get_state(const pcsim_joined_solver *solver, double *unknowns,
+                                   double scalars[PCSIM_NUM_STATE_SCALARS]);
+/** Continue from a state. Errors: ERR_ARG (numbers that no state has). */
+pcsim_status pcsim_joined_solver_set_state(pcsim_joined_solver *solver, const double *unknowns,
+                                           const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
+
 #ifdef __cplusplus
 }
 #endif

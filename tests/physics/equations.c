@@ -277,8 +277,7 @@ static void long_coefficients(void **state) {
 static void not_typed(void **state) {
   (void)state;
   pcsim_mesh *mesh = mesh_lattice(&square);
-  pcsim_tree *tree =
-      tree_of("physics: {model: navier-stokes, density: 1, viscosity: 1, equations: [lap(u)]}\n");
+  pcsim_tree *tree = tree_of("physics: {model: navier-stokes, density: 1, viscosity: 1}\n");
   pcsim_transport_problem *problem = NULL;
   assert_false(pcsim_transport_given(tree));
   assert_status(pcsim_transport_problem_read(tree, mesh, &problem), PCSIM_ERR_ARG);

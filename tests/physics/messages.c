@@ -41,10 +41,10 @@ static const fault faults[] = {
      "case.yaml:1:",
      {"finite"},
      0},
-    {"physics: {model: navier-stokes, density: 1, viscosity: 1, equations: [a]}\nboundaries:\n  inlet: "
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, coefficients: {k: 1}}\nboundaries:\n  inlet: "
      "{velocity: [1, 0]}\n" REST,
-     "case.yaml:1:70:",
-     {"`equations` is not offered by the steady flow yet"},
+     "case.yaml:1:59:",
+     {"`coefficients` is not offered by the steady flow yet"},
      0},
     {PHYSICS "boundaries:\n  inlte: {velocity: [1, 0]}\n" REST,
      "case.yaml:3:3:",

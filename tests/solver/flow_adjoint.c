@@ -29,7 +29,7 @@ static void tangent(flow *f, const double *v, double *y) {
   pcsim_executor *x = NULL;
   double *tau = numbers(f->nt), *all = numbers(f->nt * m), *coefficient = numbers(f->nt);
   assert_ok(flow_write_program(f, &p));
-  assert_ok(pcsim_transform_jvp(p, (const char *const[]){"q", "grad", "cells.tau"}, 3, &t));
+  assert_ok(pcsim_transform_jvp(p, (const char *const[]){"cells.q", "cells.grad", "cells.tau"}, 3, &t));
   assert_ok(pcsim_program_keep(t, (const char *const[]){"d_all", "d_coefficient"}, 2));
   for (int64_t c = 0; c < f->n; c++) {
     memcpy(f->v + c * m, v + c * (m + 1), (size_t)m * sizeof *v);
@@ -40,8 +40,8 @@ static void tangent(flow *f, const double *v, double *y) {
   flow_gradient_of(f, f->v, false, f->v_grad);
   assert_ok(pcsim_mesh_exchange(f->mesh, m * f->dim, f->v_grad));
   assert_ok(flow_programs_executor(f->programs, t, FLOW_EVERYTHING, &x));
-  assert_ok(pcsim_executor_bind(x, "d_q", f->v));
-  assert_ok(pcsim_executor_bind(x, "d_grad", f->v_grad));
+  assert_ok(pcsim_executor_bind(x, "d_cells.q", f->v));
+  assert_ok(pcsim_executor_bind(x, "d_cells.grad", f->v_grad));
   assert_ok(pcsim_executor_bind(x, "d_cells.tau", tau));
   assert_ok(pcsim_executor_bind_output(x, "d_all", all));
   assert_ok(pcsim_executor_bind_output(x, "d_coefficient", coefficient));
@@ -135,16 +135,16 @@ static const flow_case cases[] = {
      .more = "",
      .s = {LATTICE_TRIANGLE, 8, 7, 0, 0.1, &unit_box}},
     {.what = "a driven cavity, the level of the pressure free",
-     .text = "physics: {model: navier-stokes, density: R, viscosity: M, force: [F, 0]}\n"
+     .text = "physics: {model: navier-stokes, density: density, viscosity: nu, force: [force, 0]}\n"
              "boundaries:\n"
              "  y-max: {wall: no-slip, velocity: [W, 0]}\n"
-             "  x-min: {velocity: [\"A*(y - 0.4)\", 0]}\n"
+             "  x-min: {velocity: [\"q*(y - 0.4)\", 0]}\n"
              "  \"*\": {wall: no-slip}\n"
-             "  x-max: {velocity: [\"A*0.1\", 0]}\n",
+             "  x-max: {velocity: [\"q*0.1\", 0]}\n",
      .wall = "y-max",
      .opening = "x-min",
      .num = 5,
-     .name = {"R", "M", "F", "W", "A"},
+     .name = {"density", "nu", "force", "W", "q"},
      .value = {1.2, 0.1, 0.5, 1, 0.7},
      .more = "",
      .s = {LATTICE_QUAD, 8, 7, 0, 0.1, &unit_box}},
@@ -220,7 +220,9 @@ typedef struct {
 
 static quantities make_quantities(const flow_case *c, const double *value) {
   quantities q = {0};
-  q.program[2] = lower(c, "R*(u^2 + v^2)/2 + x*p", value);
+  char energy[80];
+  snprintf(energy, sizeof energy, "%s*(u^2 + v^2)/2 + x*p", c->name[0]); /* the density */
+  q.program[2] = lower(c, energy, value);
   q.program[3] = lower(c, "u_y*v + exp(-p)", value);
   q.program[4] = lower(c, "p + x*u", value);
   q.of[0] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FORCE, .num_where = 1, .where = &c->wall};
