@@ -18,6 +18,7 @@ struct pcsim_transport_problem {
   double *region;    /* [num_cells + num_ghosts] */
   int32_t *material; /* the same */
   double *start;     /* [num_cells][m] */
+  double *kinks;
   int32_t *patch_of; /* [num_conditions] a patch with faces that it has, for messages; -1 none */
   pcsim_program *terms, *lowered, *initial, *force;
   pcsim_transport_condition *condition;
@@ -515,6 +516,26 @@ done:
   return status;
 }
 
+/* --------------------------------------------------------------------- time */
+
+/* Times at which tables bend, in laws, conditions and sources. */
+static pcsim_status find_kinks(const typed_case *c, pcsim_transport_problem *p) {
+  pcsim_time time;
+  int64_t *num = &p->view.num_kinks;
+  if (c->names.steady) return PCSIM_OK;
+  pcsim_time_read(c->names.tree, &time);
+  PCSIM_TRY(
+      pcsim_program_table_points(p->terms, "coordinates", TYPED_T, time.start, time.end, num, &p->kinks));
+  for (int k = 0; k < p->view.num_conditions; ++k)
+    PCSIM_TRY(pcsim_program_table_points(p->condition[k].program, "coordinates", TYPED_T, time.start,
+                                         time.end, num, &p->kinks));
+  for (int k = 0; k < p->view.num_sources; ++k)
+    PCSIM_TRY(pcsim_program_table_points(p->source[k].program, "coordinates", TYPED_T, time.start, time.end,
+                                         num, &p->kinks));
+  p->view.kinks = p->kinks;
+  return PCSIM_OK;
+}
+
 /* -------------------------------------------------------------------- whole */
 
 void pcsim_transport_problem_set_start(pcsim_transport_problem *problem, const double *values) {
@@ -556,6 +577,7 @@ void pcsim_transport_problem_destroy(pcsim_transport_problem **problem) {
   pcsim_free(&p->region);
   pcsim_free(&p->material);
   pcsim_free(&p->start);
+  pcsim_free(&p->kinks);
   pcsim_free(&p->patch_of);
   pcsim_free(&p->condition);
   pcsim_free(&p->source);
@@ -619,6 +641,7 @@ static pcsim_status complete(const typed_case *c, pcsim_transport_problem *p) {
     ++p->view.num_sources;
     PCSIM_TRY(typed_source_make(&c->names, p->mesh, &c->sources[k], &p->source[k]));
   }
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(p->mesh), find_kinks(c, p)));
   PCSIM_TRY(fill_values(c, p));
   return pcsim_status_agree(pcsim_mesh_comm(p->mesh), check_levels(c, p));
 }

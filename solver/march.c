@@ -95,6 +95,7 @@ static pcsim_status try_step(march *m, double before, system_norm *after, double
   for (int k = 0; k <= HALVINGS_MAX && !*ok; k++, lambda *= 0.5) {
     for (int64_t i = 0; i < size; i++) s->q[i] = m->q_old[i] + lambda * m->dq[i];
     if (s->normalise) s->normalise(s->context);
+    if (s->admit) s->admit(s->context);
     PCSIM_TRY(s->residual(s->context, 0, m->r_new));
     system_norm_of(s, m->r_new, after);
     *taken = lambda;

@@ -136,6 +136,7 @@ pcsim_status stage_solve(stage *g, double t, double step, const double *known, d
   *report = (stage_report){0};
   g->step = step;
   g->known = known;
+  if (s->admit) s->admit(s->context);
   if (s->freeze) PCSIM_TRY(s->freeze(s->context, t, true));
   s->set_shift(s->context, INFINITY, step);
   PCSIM_TRY(evaluate(g, t, &before));
@@ -146,6 +147,7 @@ pcsim_status stage_solve(stage *g, double t, double step, const double *known, d
     PCSIM_TRY(correct(g, tolerance, report, &solved));
     for (int64_t i = 0; i < s->n * s->m; i++) s->q[i] += g->x[i];
     if (s->normalise) s->normalise(s->context);
+    if (s->admit) s->admit(s->context);
     const double moved = stage_norm(g, g->x);
     PCSIM_TRY(evaluate(g, t, &after));
     const double ratio = after.total / before.total;

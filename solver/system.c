@@ -61,6 +61,7 @@ void system_report_worst(const discrete_system *s, const system_norm *norm, cons
 
 pcsim_status system_settle(const discrete_system *s, bool whole, double *r) {
   if (s->normalise) s->normalise(s->context);
+  if (s->admit) s->admit(s->context);
   for (int pass = 0; pass < (whole ? PASSES : 1); pass++) {
     if (s->freeze) PCSIM_TRY(s->freeze(s->context, 0, pass == 0));
     PCSIM_TRY(s->residual(s->context, 0, r));

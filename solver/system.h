@@ -51,11 +51,13 @@ typedef struct discrete_system {
                         bool *converged);
   /** Take out of q what no equation decides (the level of the pressure). NULL: nothing. */
   void (*normalise)(void *context);
+  /** Move q to the nearest state that the unknowns may have (none below its bound). NULL: all may be. */
+  void (*admit)(void *context);
   /** What equation i (0 .. m-1) is called in messages, such as "x-momentum"; lives as long as the system. */
   const char *(*equation)(const void *context, int i);
 } discrete_system;
 
-enum { SYSTEM_UNKNOWNS_MAX = 64 };
+enum { SYSTEM_UNKNOWNS_MAX = PCSIM_UNKNOWNS_MAX };
 
 /* ------------------------------------------------------------------ norms (system.c) */
 

@@ -355,6 +355,7 @@ pcsim_status timestep_start(timestep *t) {
   const discrete_system *s = t->s;
   if (t->started) return PCSIM_OK;
   if (s->normalise) s->normalise(s->context);
+  if (s->admit) s->admit(s->context);
   if (t->now.step == 0) {
     memcpy(t->point[0], s->q, bytes_of(t));
     t->now.point_time[0] = t->now.time;

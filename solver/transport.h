@@ -8,11 +8,12 @@
  *  (gradient.h) and a halo exchange.
  *
  *  Letters of array shapes: n owned cells, nt cells with ghosts, ni interior faces, nb boundary faces,
- *  d dimension, m unknowns a cell. */
+ *  d dimension, m unknowns a cell, e derivatives of an unknown: d first ones, then d (d + 1)/2 second ones
+ *  (gradient_second.h) where gradients are quadratic. */
 #ifndef PCSIM_SOLVER_TRANSPORT_H
 #define PCSIM_SOLVER_TRANSPORT_H
 
-#include "gradient.h"
+#include "gradient_second.h"
 #include "system.h"
 
 #include <pcsim/solver.h>
@@ -65,6 +66,10 @@ typedef struct {
 typedef struct {
   double central; /**< share of central interpolation in fluxes, the rest upwind */
   double kappa;   /**< face interpolation: 0 linear, 1 cubic */
+  bool quadratic; /**< gradients exact for quadratic fields, with second derivatives; else for linear ones */
+  bool limited;   /**< upwind values limited after van Albada */
+  uint64_t bounded; /**< bit i: unknown i stays between low[i] and high[i] */
+  double low[SYSTEM_UNKNOWNS_MAX], high[SYSTEM_UNKNOWNS_MAX];
 } transport_choices;
 
 typedef struct transport {
@@ -72,12 +77,13 @@ typedef struct transport {
   const pcsim_mesh_view *view;
   const pcsim_transport_view *problem;
   transport_choices choices;
-  int dim, m;
+  int dim, m, derivatives; /**< d, m, e */
   int64_t n, nt, ni, nb;
 
   int *class_of; /**< [m] unknowns that the same conditions fix */
   int num_classes;
   gradient_maps gradient;
+  second_maps second; /**< where quadratic */
   transport_faces faces;
   transport_boundary *boundary; /**< [num_conditions] */
   transport_nodes *nodes;       /**< [num_conditions] */
@@ -86,7 +92,7 @@ typedef struct transport {
   double *cell_coordinates;    /**< [nt][4] */
   double *face_given;          /**< [nb][m] */
   double *node_given;          /**< [gradient.num_given][m] */
-  double *node_value;          /**< workspace of the gradients */
+  double *node_value;          /**< workspace of the gradients, [num_nodes][m*d] */
   double *fixed;               /**< [n][m] point and line sources at the current time */
   pcsim_executor **source;     /**< [num_sources] */
   double **source_coordinates; /**< [num_sources][points][4] */
@@ -94,7 +100,9 @@ typedef struct transport {
   double time;                 /**< of everything that is given; NAN before the first */
 
   double *q, *v;           /**< [nt][m] state, direction */
-  double *grad, *v_grad;   /**< [nt][m*d] */
+  double *grad, *v_grad;   /**< [nt][m*e] */
+  double *first;           /**< [nt][m*d] gradients exact for linear fields, where quadratic */
+  double *differences;     /**< [n][m*d][d] workspace, where quadratic */
   double *all;             /**< [nt][m] what the programs put out on cells */
   pcsim_executor *surface; /**< state and flux of the boundary faces */
   pcsim_executor *residual, *tangent, *accumulation, *accumulation_tangent, *speed, *jacobian;
@@ -169,6 +177,12 @@ pcsim_status transport_update_boundary(transport *t) PCSIM_NODISCARD;
 
 /* ----------------------------------------------------- programs (transport_program.c) */
 
+/** Is unknown i kept between bounds? */
+static inline bool transport_is_bounded(const transport *t, int i) { return t->choices.bounded >> i & 1; }
+/** Are values or fluxes limited? Then the speed of signals is part of the residual, not frozen. */
+static inline bool transport_is_limited(const transport *t) {
+  return t->choices.limited || t->choices.bounded;
+}
 /** Programs of the whole mesh. Inputs and maps are named as transport_apply.c binds them. Caller destroys. */
 pcsim_status transport_write_residual(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 pcsim_status transport_write_surface(const transport *t, pcsim_program **program) PCSIM_NODISCARD;

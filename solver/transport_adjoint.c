@@ -26,7 +26,7 @@ struct transport_adjoint {
   int num;
   char (*name)[WRITE_NAME];
   double *seed;     /* [nt][m], 0 in ghosts */
-  double *q, *grad; /* [nt][m], [nt][m*d] what came to state and gradients */
+  double *q, *grad; /* [nt][m], [nt][m*e] what came to state and derivatives */
   double *q_speed, *grad_speed;
   double *speed;             /* [ni] */
   double **value;            /* [num_conditions][num][m] */
@@ -248,14 +248,14 @@ static pcsim_status make_source(transport_adjoint *a, int k) {
 
 static pcsim_status allocate(transport_adjoint *a) {
   const transport *t = a->t;
-  const size_t m = (size_t)t->m, d = (size_t)t->dim, nt = (size_t)t->nt;
+  const size_t m = (size_t)t->m, e = (size_t)t->derivatives, nt = (size_t)t->nt;
   const size_t conditions = (size_t)t->problem->num_conditions;
   PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->name, &a->name));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->seed));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->q));
-  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &a->grad));
+  PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &a->grad));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->q_speed));
-  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &a->grad_speed));
+  PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &a->grad_speed));
   PCSIM_TRY(pcsim_alloc((size_t)t->ni, sizeof(double), &a->speed));
   PCSIM_TRY(pcsim_alloc((size_t)t->nb * m, sizeof(double), &a->face));
   PCSIM_TRY(pcsim_alloc((size_t)t->gradient.num_given * m, sizeof(double), &a->node));
@@ -321,7 +321,7 @@ void transport_adjoint_destroy(transport_adjoint **out) {
 
 static pcsim_status run(const reverse *r, const transport *t, double *q, double *grad) {
   if (!r->by_q) memset(q, 0, (size_t)(t->nt * t->m) * sizeof *q);
-  if (!r->by_grad) memset(grad, 0, (size_t)(t->nt * t->m * t->dim) * sizeof *grad);
+  if (!r->by_grad) memset(grad, 0, (size_t)(t->nt * t->m * t->derivatives) * sizeof *grad);
   return r->x ? pcsim_executor_run(r->x, false) : PCSIM_OK;
 }
 
@@ -335,7 +335,7 @@ static pcsim_status follow_speeds(transport_adjoint *a) {
   if (!a->speed_reverse.x) return PCSIM_OK;
   PCSIM_TRY(run(&a->speed_reverse, a->t, a->q_speed, a->grad_speed));
   for (int64_t i = 0; i < size; i++) a->q[i] += a->q_speed[i];
-  for (int64_t i = 0; i < size * a->t->dim; i++) a->grad[i] += a->grad_speed[i];
+  for (int64_t i = 0; i < size * a->t->derivatives; i++) a->grad[i] += a->grad_speed[i];
   return PCSIM_OK;
 }
 
@@ -349,8 +349,15 @@ static pcsim_status pull_back(transport_adjoint *a, bool given) {
                                  .face = given ? a->face : NULL,
                                  .node = given ? a->node : NULL,
                                  .node_value = t->node_value};
-  PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * t->dim, a->grad));
-  gradient_apply_transposed(&t->gradient, &to, a->grad);
+  const double *first = a->grad;
+  PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * t->derivatives, a->grad));
+  if (t->choices.quadratic) {
+    memset(t->first, 0, (size_t)(t->nt * t->m * t->dim) * sizeof *t->first);
+    second_apply_transposed(&t->second, t->m, t->class_of, a->grad, t->differences, t->node_value, t->first);
+    PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * t->dim, t->first));
+    first = t->first;
+  }
+  gradient_apply_transposed(&t->gradient, &to, first);
   return pcsim_mesh_exchange_add(t->mesh, t->m, a->q);
 }
 

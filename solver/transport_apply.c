@@ -242,8 +242,14 @@ static pcsim_status fill_gradient(transport *t, bool given, double *q, double *g
                               .node = given ? t->node_given : NULL,
                               .node_value = t->node_value};
   PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m, q));
-  gradient_apply(&t->gradient, &data, q, grad);
-  return pcsim_mesh_exchange(t->mesh, t->m * t->dim, grad);
+  if (!t->choices.quadratic) {
+    gradient_apply(&t->gradient, &data, q, grad);
+    return pcsim_mesh_exchange(t->mesh, t->m * t->dim, grad);
+  }
+  gradient_apply(&t->gradient, &data, q, t->first);
+  PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m * t->dim, t->first));
+  second_apply(&t->second, t->m, t->class_of, t->first, t->differences, t->node_value, grad);
+  return pcsim_mesh_exchange(t->mesh, t->m * t->derivatives, grad);
 }
 
 pcsim_status transport_update_gradient(transport *t, double time) {

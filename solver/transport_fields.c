@@ -33,7 +33,7 @@ pcsim_status transport_fields_fill(transport *t, transport_field_arrays *a, doub
   for (int i = 0; i < m; i++) {
     for (int64_t c = 0; c < t->nt; c++) {
       a->value[i][c] = t->q[c * m + i];
-      for (int j = 0; j < d; j++) a->gradient[i][3 * c + j] = t->grad[(c * m + i) * d + j];
+      for (int j = 0; j < d; j++) a->gradient[i][3 * c + j] = t->grad[(c * m + i) * t->derivatives + j];
     }
     for (int k = 0; k < t->problem->num_conditions; k++)
       for (int64_t f = 0; f < t->boundary[k].num; f++) {

@@ -36,7 +36,7 @@ static pcsim_status write_place(const writer *w, const pcsim_program *quantity, 
                 .field = field};
   for (int i = 0; i < w->t->problem->num_fields; i++) field[i] = pcsim_build_gather(p, owner, w->field[i]);
   for (int i = 0; i < w->m; i++) {
-    at->g[i] = pcsim_build_slice(p, grad, i * w->d, w->d);
+    at->g[i] = write_gradient(w, grad, i);
     at->u[i] = write_add(w, write_row(w, q, i), write_dot(w, at->g[i], reach));
   }
   PCSIM_TRY(write_coordinates(w, quantity, at));
@@ -77,7 +77,7 @@ static pcsim_status write_at_faces(const writer *w, const pcsim_functional *of, 
     *value = write_row(w, write_boundary_flux(w, k, b, &at), of->unknown);
     return pcsim_program_status(w->p);
   }
-  for (int i = 0; i < w->m; i++) at.g[i] = pcsim_build_slice(w->p, b->gp, i * w->d, w->d);
+  for (int i = 0; i < w->m; i++) at.g[i] = write_gradient(w, b->gp, i);
   PCSIM_TRY(write_coordinates(w, of->program, &at));
   *value = write_mul(w, write_quantity(w, of, &at), b->magnitude);
   return pcsim_program_status(w->p);

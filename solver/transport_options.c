@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NUM(a) (sizeof(a) / sizeof *(a))
 
@@ -20,6 +21,14 @@ static const pcsim_key solve_keys[] = {
      "share of central interpolation in fluxes, rest upwind; else 1 where there is a gradient in the flux, 0 "
      "where there is none",
      0, 1},
+    {"reconstruction", PCSIM_KEY_CHOICE, "quadratic", "linear|quadratic", "",
+     "linear or quadratic: the fields that gradients are exact for on any mesh", 0, 0},
+    {"limiter", PCSIM_KEY_CHOICE, "none", "none|van-albada", "",
+     "limiter of the values that upwind fluxes (see `central`) take from a cell: none or van-albada", 0, 0},
+    {"bounds", PCSIM_KEY_MAPPING, "", NULL, "",
+     "what unknowns stay within, by limited fluxes: {u: 0} is never negative, {u: [0, 1]} never above 1 "
+     "either",
+     0, 0},
     {"interpolation", PCSIM_KEY_NUMBER, "1", NULL, "1",
      "face values: 0 linear, 1 cubic along the centre line", 0, 1},
     {"gradient", PCSIM_KEY_NAMES, "", NULL, "",
@@ -43,9 +52,50 @@ pcsim_transport_options pcsim_transport_options_default(void) {
                                    .cfl = 1e12,
                                    .central = NAN,
                                    .kappa = 1,
+                                   .quadratic = true,
                                    .linear_tolerance = 0.01,
                                    .linear = "auto",
                                    .petsc = ""};
+}
+
+/* Place of a name under physics.unknowns, -1 and a problem if there is none. */
+static int find_unknown(pcsim_tree *tree, const pcsim_node *at, const char *text) {
+  const pcsim_node *physics = pcsim_node_get(pcsim_tree_root(tree), "physics");
+  const pcsim_node *unknowns = physics ? pcsim_node_get(physics, "unknowns") : NULL;
+  const char *name[PCSIM_UNKNOWNS_MAX], *near;
+  int num = 0;
+  if (!unknowns) return -1;
+  if (pcsim_node_get_kind(unknowns) == PCSIM_NODE_SCALAR) name[num++] = pcsim_node_text(unknowns);
+  else
+    for (int64_t i = 0; i < pcsim_node_size(unknowns) && num < PCSIM_UNKNOWNS_MAX; i++)
+      name[num++] = pcsim_node_text(pcsim_node_child(unknowns, i));
+  for (int i = 0; i < num; i++)
+    if (!strcmp(name[i], text)) return i;
+  near = pcsim_nearest(text, name, (size_t)num);
+  pcsim_tree_problem(tree, at, "`%.96s` under `bounds` is no unknown%s%s%s", text,
+                     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  return -1;
+}
+
+/* `{u: 0, v: [0, 1]}` */
+static void read_bounds(pcsim_tree *tree, pcsim_node *solve, pcsim_transport_options *o) {
+  pcsim_node *bounds = pcsim_node_mapping(tree, solve, "bounds");
+  for (int i = 0; i < PCSIM_UNKNOWNS_MAX; i++) o->low[i] = -INFINITY, o->high[i] = INFINITY;
+  for (int64_t k = 0; bounds && k < pcsim_node_size(bounds); k++) {
+    const char *key = pcsim_node_key(bounds, k);
+    const int i = find_unknown(tree, pcsim_node_key_node(bounds, k), key);
+    double value[2] = {0, INFINITY};
+    int num = 2;
+    if (pcsim_node_get_kind(pcsim_node_child(bounds, k)) == PCSIM_NODE_SCALAR)
+      pcsim_node_number(tree, bounds, key, &value[0]);
+    else pcsim_node_numbers(tree, bounds, key, value, 2, &num);
+    if (i < 0) continue;
+    if (!(value[0] < value[1]))
+      pcsim_tree_problem(tree, pcsim_node_child(bounds, k), "the lower bound %g is not below the upper %g",
+                         value[0], value[1]);
+    o->bounded |= (uint64_t)1 << i;
+    o->low[i] = value[0], o->high[i] = value[1];
+  }
 }
 
 void pcsim_transport_options_read(pcsim_tree *tree, pcsim_transport_options *o) {
@@ -59,6 +109,12 @@ void pcsim_transport_options_read(pcsim_tree *tree, pcsim_transport_options *o) 
   pcsim_node_number(tree, solve, "cfl", &o->cfl);
   pcsim_node_number(tree, solve, "central", &o->central);
   pcsim_node_number(tree, solve, "interpolation", &o->kappa);
+  const char *reconstruction = "quadratic", *limiter = "none";
+  pcsim_node_string(tree, solve, "reconstruction", &reconstruction);
+  pcsim_node_string(tree, solve, "limiter", &limiter);
+  o->quadratic = strcmp(reconstruction, "quadratic") == 0;
+  o->limited = strcmp(limiter, "none") != 0;
+  read_bounds(tree, solve, o);
   options_read_linear(
       tree, solve, (linear_choice){methods, NUM(methods), o->linear, o->petsc, &o->linear_tolerance, "0.01"});
 }

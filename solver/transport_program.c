@@ -45,6 +45,80 @@ static pcsim_value carried(const writer *w, const place *at) {
   return pcsim_build_concat(w->p, rows, w->m);
 }
 
+/* --------------------------------------------------------- speed of signals */
+
+/* ||J^8||^(1/8) of m columns: at least the spectral radius, and close to it. */
+static pcsim_value radius(const writer *w, pcsim_value *a) {
+  pcsim_program *p = w->p;
+  const int m = w->m;
+  pcsim_value b[WRITE_UNKNOWNS_MAX], sum = PCSIM_NO_VALUE;
+  if (m == 1) return pcsim_build_unary(p, PCSIM_OP_ABS, a[0]);
+  for (int c = 0; c < m; c++) {
+    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
+    sum = c ? write_add(w, sum, part) : part;
+  }
+  const pcsim_value size = pcsim_build_unary(p, PCSIM_OP_SQRT, write_add(w, sum, write_number(w, 1e-200)));
+  for (int c = 0; c < m; c++) a[c] = write_div(w, a[c], size);
+  for (int power = 0; power < 3; power++) {
+    for (int c = 0; c < m; c++)
+      for (int k = 0; k < m; k++) {
+        const pcsim_value part = write_mul(w, a[k], write_row(w, a[c], k));
+        b[c] = k ? write_add(w, b[c], part) : part;
+      }
+    memcpy(a, b, (size_t)m * sizeof *a);
+  }
+  for (int c = 0; c < m; c++) {
+    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
+    sum = c ? write_add(w, sum, part) : part;
+  }
+  sum = write_add(w, sum, write_number(w, 1e-300)); /* the root has a derivative where nothing moves */
+  return write_mul(w, size, write_op(w, PCSIM_OP_POW, sum, write_number(w, 1.0 / 16)));
+}
+
+/* Of the flux without gradients: what diffuses has no speed. */
+static pcsim_value speed_at(const writer *w, const pcsim_program *tangent, const face_values *f, place *at) {
+  const double none[3] = {0, 0, 0};
+  pcsim_value columns[WRITE_UNKNOWNS_MAX];
+  for (int i = 0; i < w->m; i++) at->g[i] = pcsim_build_constants(w->p, w->d, none);
+  for (int c = 0; c < w->m; c++)
+    columns[c] = write_through(
+        w, write_column(w, tangent, "d_flux", at, c, write_number(w, 1), PCSIM_NO_VALUE), f->area);
+  return radius(w, columns);
+}
+
+/* At the face's state; where limits rest on it, the largest of it and both cells. */
+static pcsim_value face_speed(const writer *w, const pcsim_program *tangent, const face_values *f,
+                              const place *central) {
+  place at = *central;
+  pcsim_value speed = speed_at(w, tangent, f, &at);
+  for (int side = 0; transport_is_limited(w->t) && side < 2; side++) {
+    for (int i = 0; i < w->m; i++) at.u[i] = write_row(w, side ? f->un : f->up, i);
+    speed = write_op(w, PCSIM_OP_MAX, speed, speed_at(w, tangent, f, &at));
+  }
+  return speed;
+}
+
+pcsim_status transport_write_speed(const transport *t, pcsim_program **program) {
+  writer w;
+  place at;
+  face_values f;
+  pcsim_program *tangent = NULL;
+  *program = NULL;
+  PCSIM_TRY(write_begin(t, &w));
+  pcsim_status status = write_tangent_of(&w, t->problem->terms, &tangent);
+  if (status == PCSIM_OK) {
+    write_faces(&w, "faces", false, &f);
+    write_central(&w, &f, &at);
+    pcsim_build_output(w.p, "speed", face_speed(&w, tangent, &f, &at));
+  }
+  pcsim_program_destroy(&tangent);
+  if (status != PCSIM_OK) {
+    pcsim_program_destroy(&w.p);
+    return status;
+  }
+  return write_end(&w, program);
+}
+
 /* ------------------------------------------------------------------ residual */
 
 /* State reconstructed from one cell with its gradient. */
@@ -55,8 +129,9 @@ static void write_side(const writer *w, const face_values *f, bool neighbour, co
   const pcsim_value t = neighbour ? write_sub(w, f->t, write_number(w, 1)) : f->t;
   const pcsim_value reach = write_add(w, f->skew, write_mul(w, t, f->line));
   for (int i = 0; i < w->m; i++)
-    at->u[i] =
-        write_add(w, write_row(w, q, i), write_dot(w, pcsim_build_slice(w->p, grad, i * w->d, w->d), reach));
+    at->u[i] = write_admitted(w, i,
+                              w->t->choices.limited ? write_limited(w, f, neighbour, i, reach)
+                                                    : write_extrapolated(w, q, grad, i, reach, NULL));
 }
 
 /* 1/2 (F(L) + F(R)) - 1/2 speed (A(R) - A(L)) */
@@ -72,14 +147,12 @@ static pcsim_value upwind_flux(const writer *w, const face_values *f, const plac
   return write_mul(w, half, write_sub(w, write_add(w, a, b), write_mul(w, f->speed, jump)));
 }
 
-static pcsim_value face_flux(const writer *w, const face_values *f) {
+static pcsim_value mixed_flux(const writer *w, const face_values *f, const place *at) {
   const double share = w->t->choices.central;
-  place at;
-  write_central(w, f, &at);
   const pcsim_value central =
-      write_through(w, write_evaluate(w, w->t->problem->terms, "flux", &at, NULL), f->area);
+      write_through(w, write_evaluate(w, w->t->problem->terms, "flux", at, NULL), f->area);
   if (share >= 1) return central;
-  const pcsim_value upwind = upwind_flux(w, f, &at);
+  const pcsim_value upwind = upwind_flux(w, f, at);
   return write_add(w, write_mul(w, write_number(w, share), central),
                    write_mul(w, write_number(w, 1 - share), upwind));
 }
@@ -96,23 +169,35 @@ pcsim_value write_boundary_flux(const writer *w, int k, const boundary_values *b
       rows[i] = write_row(w, law, i);
     }
   }
-  return pcsim_build_concat(w->p, rows, w->m);
+  return write_bounded_wall(w, b, c->kind, at, pcsim_build_concat(w->p, rows, w->m));
+}
+
+/* Limits need the speed of the state itself: that of an extrapolated one may be too small at a front. */
+static pcsim_status follow_speed(const writer *w, const place *central, face_values *f) {
+  pcsim_program *tangent = NULL;
+  PCSIM_TRY(write_tangent_of(w, w->t->problem->terms, &tangent));
+  f->speed = face_speed(w, tangent, f, central);
+  pcsim_program_destroy(&tangent);
+  return PCSIM_OK;
 }
 
 pcsim_status transport_write_residual(const transport *t, pcsim_program **program) {
   writer w;
-  place at;
+  place at, central;
   face_values f;
   *program = NULL;
   PCSIM_TRY(write_begin(t, &w));
   write_cell_state(&w, &at);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
   pcsim_value sum = write_mul(&w, write_evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
-  write_faces(&w, "faces", t->choices.central < 1, &f);
-  const pcsim_value flux = face_flux(&w, &f);
+  write_faces(&w, "faces", t->choices.central < 1 && !transport_is_limited(t), &f);
+  write_central(&w, &f, &central);
+  pcsim_status status = transport_is_limited(t) ? follow_speed(&w, &central, &f) : PCSIM_OK;
+  pcsim_value flux = mixed_flux(&w, &f, &central);
+  if (status == PCSIM_OK) status = write_bounded_flux(&w, &f, &central, &flux);
   sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, f.owner, flux));
   sum = write_sub(&w, sum, pcsim_build_scatter_add(w.p, f.neighbour, flux));
-  pcsim_status status = t->problem->material ? transport_write_interfaces(&w, &sum) : PCSIM_OK;
+  if (status == PCSIM_OK && t->problem->material) status = transport_write_interfaces(&w, &sum);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);
     return status;
@@ -206,64 +291,6 @@ pcsim_value write_column(const writer *w, const pcsim_program *tangent, const ch
   return write_evaluate(w, tangent, output, at, &along);
 }
 
-/* --------------------------------------------------------- speed of signals */
-
-/* ||J^8||^(1/8) of m columns: at least the spectral radius, and close to it. */
-static pcsim_value radius(const writer *w, pcsim_value *a) {
-  pcsim_program *p = w->p;
-  const int m = w->m;
-  pcsim_value b[WRITE_UNKNOWNS_MAX], sum = PCSIM_NO_VALUE;
-  if (m == 1) return pcsim_build_unary(p, PCSIM_OP_ABS, a[0]);
-  for (int c = 0; c < m; c++) {
-    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
-    sum = c ? write_add(w, sum, part) : part;
-  }
-  const pcsim_value size = pcsim_build_unary(p, PCSIM_OP_SQRT, write_add(w, sum, write_number(w, 1e-200)));
-  for (int c = 0; c < m; c++) a[c] = write_div(w, a[c], size);
-  for (int power = 0; power < 3; power++) {
-    for (int c = 0; c < m; c++)
-      for (int k = 0; k < m; k++) {
-        const pcsim_value part = write_mul(w, a[k], write_row(w, a[c], k));
-        b[c] = k ? write_add(w, b[c], part) : part;
-      }
-    memcpy(a, b, (size_t)m * sizeof *a);
-  }
-  for (int c = 0; c < m; c++) {
-    const pcsim_value part = pcsim_build_row_sum(p, write_mul(w, a[c], a[c]));
-    sum = c ? write_add(w, sum, part) : part;
-  }
-  sum = write_add(w, sum, write_number(w, 1e-300)); /* the root has a derivative where nothing moves */
-  return write_mul(w, size, write_op(w, PCSIM_OP_POW, sum, write_number(w, 1.0 / 16)));
-}
-
-/* Of the flux without gradients: what diffuses has no speed. */
-pcsim_status transport_write_speed(const transport *t, pcsim_program **program) {
-  writer w;
-  place at;
-  face_values f;
-  pcsim_program *tangent = NULL;
-  pcsim_value columns[WRITE_UNKNOWNS_MAX];
-  const double none[3] = {0, 0, 0};
-  *program = NULL;
-  PCSIM_TRY(write_begin(t, &w));
-  pcsim_status status = write_tangent_of(&w, t->problem->terms, &tangent);
-  if (status == PCSIM_OK) {
-    write_faces(&w, "faces", false, &f);
-    write_central(&w, &f, &at);
-    for (int i = 0; i < w.m; i++) at.g[i] = pcsim_build_constants(w.p, w.d, none);
-    for (int c = 0; c < w.m; c++)
-      columns[c] = write_through(
-          &w, write_column(&w, tangent, "d_flux", &at, c, write_number(&w, 1), PCSIM_NO_VALUE), f.area);
-    pcsim_build_output(w.p, "speed", radius(&w, columns));
-  }
-  pcsim_program_destroy(&tangent);
-  if (status != PCSIM_OK) {
-    pcsim_program_destroy(&w.p);
-    return status;
-  }
-  return write_end(&w, program);
-}
-
 /* ----------------------------------------------------------- compact Jacobian */
 
 static pcsim_value rows_of_unit(const writer *w, int c) {
@@ -308,7 +335,7 @@ static pcsim_status boundary_blocks(const writer *w, const pcsim_program *tangen
   for (int i = 0; i < w->m; i++) {
     pcsim_value du = one, dg = PCSIM_NO_VALUE;
     if (c->kind[i] == PCSIM_TRANSPORT_VALUE) {
-      const pcsim_value factor = write_sub(w, write_number(w, -1), write_row(w, b.share, i));
+      const pcsim_value factor = pcsim_build_unary(w->p, PCSIM_OP_NEG, write_wall_factor(w, &b, i));
       du = PCSIM_NO_VALUE;
       dg = write_mul(w, factor, b.normal);
     }

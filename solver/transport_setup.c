@@ -240,8 +240,9 @@ static pcsim_status build_gradients(transport *t, const int *condition, uint8_t 
     for (int64_t i = 0; i < t->boundary[k].num; i++)
       for (int c = 0; c < t->num_classes; c++)
         fixed[t->boundary[k].c->face[i] * t->num_classes + c] = fixes(t, k, c);
-  PCSIM_TRY(gradient_create(&(gradient_request){t->mesh, t->num_classes, fixed, node, t->problem->material},
-                            &t->gradient));
+  const gradient_request request = {t->mesh, t->num_classes, fixed, node, t->problem->material};
+  PCSIM_TRY(gradient_create(&request, &t->gradient));
+  if (t->choices.quadratic) PCSIM_TRY(second_create(&request, &t->gradient, &t->second));
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
       for (int c = 0; c < t->m; c++)
@@ -357,17 +358,22 @@ pcsim_status transport_set_time(transport *t, double time) {
 
 static pcsim_status allocate_state(transport *t) {
   const size_t m = (size_t)t->m, d = (size_t)t->dim, nt = (size_t)t->nt, n = (size_t)t->n;
+  const size_t e = (size_t)t->derivatives, wide = t->choices.quadratic ? d : 1;
   const size_t conditions = (size_t)t->problem->num_conditions;
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->q));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->v));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->all));
-  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->grad));
-  PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->v_grad));
+  PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &t->grad));
+  PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &t->v_grad));
+  if (t->choices.quadratic) {
+    PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->first));
+    PCSIM_TRY(pcsim_alloc(n * m * d * d, sizeof(double), &t->differences));
+  }
   PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->fixed));
   PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->pace));
   PCSIM_TRY(pcsim_alloc((size_t)t->nb * m, sizeof(double), &t->face_given));
   PCSIM_TRY(pcsim_alloc((size_t)t->gradient.num_given * m, sizeof(double), &t->node_given));
-  PCSIM_TRY(pcsim_alloc((size_t)t->view->num_nodes * m, sizeof(double), &t->node_value));
+  PCSIM_TRY(pcsim_alloc((size_t)t->view->num_nodes * m * wide, sizeof(double), &t->node_value));
   PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_owner));
   PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_neighbour));
   PCSIM_TRY(pcsim_alloc(nt * m * m, sizeof(double), &t->block_source));
@@ -415,6 +421,7 @@ pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_prob
   t->choices = *choices;
   t->dim = t->view->dim;
   t->m = t->problem->num_unknowns;
+  t->derivatives = choices->quadratic ? t->dim * (t->dim + 3) / 2 : t->dim;
   t->n = t->view->num_cells;
   t->nt = t->n + t->view->num_ghosts;
   t->ni = t->view->num_interior_faces;
@@ -458,6 +465,7 @@ void transport_destroy(transport **out) {
   }
   free_carriers(t);
   gradient_destroy(&t->gradient);
+  second_destroy(&t->second);
   pcsim_executor **const programs[] = {&t->residual, &t->tangent,  &t->accumulation, &t->accumulation_tangent,
                                        &t->speed,    &t->jacobian, &t->surface};
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) pcsim_executor_destroy(programs[i]);
@@ -487,6 +495,8 @@ void transport_destroy(transport **out) {
                     &t->v,
                     &t->grad,
                     &t->v_grad,
+                    &t->first,
+                    &t->differences,
                     &t->all,
                     &t->block_owner,
                     &t->block_neighbour,

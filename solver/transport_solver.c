@@ -43,7 +43,9 @@ static pcsim_status create_timestep(pcsim_transport_solver *s, const pcsim_trans
                                      .least = o->time.least,
                                      .steps_max = o->time.steps,
                                      .num_stops = o->num_stops,
-                                     .stops = o->stops};
+                                     .stops = o->stops,
+                                     .num_kinks = s->t->problem->num_kinks,
+                                     .kinks = s->t->problem->kinks};
   return timestep_create(&s->system, &unsteady, &s->timestep);
 }
 
@@ -57,7 +59,13 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
               "pcsim_transport_solver_create needs a mesh, a problem and options; found NULL (a case with "
               "problems gives none: call pcsim_tree_status after reading it)");
   const pcsim_transport_view *view = pcsim_transport_problem_get(problem);
-  transport_choices choices = {.central = options->central, .kappa = options->kappa};
+  transport_choices choices = {.central = options->central,
+                               .kappa = options->kappa,
+                               .quadratic = options->quadratic,
+                               .limited = options->limited,
+                               .bounded = options->bounded};
+  memcpy(choices.low, options->low, sizeof choices.low);
+  memcpy(choices.high, options->high, sizeof choices.high);
   if (isnan(choices.central)) choices.central = transport_diffuses(view) ? 1 : 0;
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(transport_create(mesh, problem, &choices, &s->t), status, fail);

@@ -53,6 +53,17 @@ static pcsim_status solve(void *context, const double *b, double tolerance, doub
                                 converged);
 }
 
+/* Projected Newton's method: bounded unknowns end at the bound that an update would take them over. */
+static void admit(void *context) {
+  transport *t = ((transport_context *)context)->t;
+  for (int i = 0; i < t->m; i++)
+    for (int64_t c = 0; transport_is_bounded(t, i) && c < t->n; c++) {
+      double *q = &t->q[c * t->m + i];
+      if (*q < t->choices.low[i]) *q = t->choices.low[i];
+      if (*q > t->choices.high[i]) *q = t->choices.high[i];
+    }
+}
+
 static const char *equation(const void *context, int i) {
   return ((const transport_context *)context)->t->problem->unknown[i];
 }
@@ -76,5 +87,6 @@ void transport_system(transport_context *x, discrete_system *s) {
                          .tangent = tangent,
                          .renew = renew,
                          .solve = solve,
+                         .admit = t->choices.bounded ? admit : NULL,
                          .equation = equation};
 }

@@ -121,11 +121,33 @@ void write_faces(const writer *w, const char *name, bool speed, face_values *f) 
   write_carrier(w, name, f->space, f->carrier);
 }
 
-static pcsim_value gradient_of(const writer *w, pcsim_value grad, int i) {
-  return pcsim_build_slice(w->p, grad, i * w->d, w->d);
+pcsim_value write_gradient(const writer *w, pcsim_value derivatives, int i) {
+  return pcsim_build_slice(w->p, derivatives, i * w->t->derivatives, w->d);
 }
 
-/* Cubic along the centre line, plus the mean gradient times the skewness (docs/flow.md). */
+pcsim_value write_bend(const writer *w, pcsim_value derivatives, int i, pcsim_value along) {
+  const int d = w->d, first = i * w->t->derivatives + d;
+  pcsim_value rows[3];
+  if (!w->t->choices.quadratic) return PCSIM_NO_VALUE;
+  for (int a = 0; a < d; a++)
+    for (int b = 0; b < d; b++) {
+      const pcsim_value second = write_row(w, derivatives, first + second_index(d, a, b));
+      const pcsim_value part = write_mul(w, second, write_row(w, along, b));
+      rows[a] = b ? write_add(w, rows[a], part) : part;
+    }
+  return pcsim_build_concat(w->p, rows, d);
+}
+
+pcsim_value write_extrapolated(const writer *w, pcsim_value q, pcsim_value derivatives, int i,
+                               pcsim_value reach, pcsim_value *g) {
+  const pcsim_value slope = write_gradient(w, derivatives, i), bend = write_bend(w, derivatives, i, reach);
+  pcsim_value mean = slope;
+  if (g) *g = bend < 0 ? slope : write_add(w, slope, bend);
+  if (bend >= 0) mean = write_add(w, slope, write_mul(w, write_number(w, 0.5), bend));
+  return write_add(w, write_row(w, q, i), write_dot(w, mean, reach));
+}
+
+/* Cubic along the centre line (docs/flow.md), from there to the face's centre with the mean derivatives. */
 void write_central(const writer *w, const face_values *f, place *at) {
   const pcsim_value one = write_number(w, 1), t = f->t, s = write_sub(w, one, t);
   const pcsim_value c = write_mul(w, write_number(w, w->t->choices.kappa), write_mul(w, t, s));
@@ -136,19 +158,31 @@ void write_central(const writer *w, const face_values *f, place *at) {
                 .carrier = f->carrier};
   for (int i = 0; i < w->m; i++) {
     const pcsim_value up = write_row(w, f->up, i), un = write_row(w, f->un, i), jump = write_sub(w, un, up);
-    const pcsim_value gp = gradient_of(w, f->gp, i), gn = gradient_of(w, f->gn, i);
-    const pcsim_value mean = write_add(w, gp, write_mul(w, t, write_sub(w, gn, gp)));
+    const pcsim_value gp = write_gradient(w, f->gp, i), gn = write_gradient(w, f->gn, i);
+    pcsim_value mean = write_add(w, gp, write_mul(w, t, write_sub(w, gn, gp))), halfway = mean;
+    const pcsim_value half = write_number(w, 0.5);
+    if (w->t->choices.quadratic) {
+      const pcsim_value bend = write_mul(w, half, write_bend(w, write_add(w, f->gp, f->gn), i, f->skew));
+      halfway = write_add(w, mean, write_mul(w, half, bend));
+      mean = write_add(w, mean, bend);
+    }
     const pcsim_value sp = write_mul(w, s, write_dot(w, gp, f->line));
     const pcsim_value sn = write_mul(w, t, write_dot(w, gn, f->line));
     /* (2t - 1) jump + (1 - t) gp.d - t gn.d */
     const pcsim_value bend = write_add(w, write_mul(w, write_sub(w, t, s), jump), write_sub(w, sp, sn));
     const pcsim_value linear = write_add(w, up, write_mul(w, t, jump));
-    at->u[i] = write_add(w, write_add(w, linear, write_dot(w, mean, f->skew)), write_mul(w, c, bend));
-    const pcsim_value centred = write_mul(w, write_number(w, 0.5), write_add(w, gp, gn));
+    at->u[i] = write_admitted(
+        w, i, write_add(w, write_add(w, linear, write_dot(w, halfway, f->skew)), write_mul(w, c, bend)));
+    const pcsim_value centred = write_mul(w, half, write_add(w, gp, gn));
     const pcsim_value missing = write_sub(w, jump, write_dot(w, centred, f->line));
     at->g[i] = write_add(w, mean, write_mul(w, missing, f->normal));
   }
 }
+
+/* The parabola with a cell's value and slope meets a value at a distance with a slope there that is larger by
+ * twice the quotient of what is missing and the distance. With second derivatives in what is missing any
+ * factor is exact for parabolas; this one leaves them out of the normal slope. */
+static const double PARABOLA = 2;
 
 /* The gradient of a cell, corrected along the way from its centre to the face. */
 void write_interface_side(const writer *w, const face_values *f, bool neighbour, const pcsim_value *u,
@@ -157,14 +191,15 @@ void write_interface_side(const writer *w, const face_values *f, bool neighbour,
   const pcsim_value t = neighbour ? write_sub(w, f->t, write_number(w, 1)) : f->t;
   const pcsim_value reach = write_add(w, f->skew, write_mul(w, t, f->line));
   *normal = write_div(w, f->area, write_dot(w, f->area, reach));
+  if (w->t->choices.quadratic) *normal = write_mul(w, write_number(w, PARABOLA), *normal);
   *at = (place){.space = f->space,
                 .coordinates = f->coordinates,
                 .normal = PCSIM_NO_VALUE,
                 .field = neighbour ? f->other_field : f->field,
                 .carrier = f->carrier};
   for (int i = 0; i < w->m; i++) {
-    const pcsim_value g = gradient_of(w, grad, i);
-    const pcsim_value there = write_add(w, write_row(w, q, i), write_dot(w, g, reach));
+    pcsim_value g;
+    const pcsim_value there = write_extrapolated(w, q, grad, i, reach, &g);
     at->u[i] = u[i];
     at->g[i] = write_add(w, g, write_mul(w, write_sub(w, u[i], there), *normal));
   }
@@ -191,7 +226,13 @@ void write_boundary(const writer *w, int k, boundary_values *b) {
   write_carrier(w, name, b->space, b->carrier);
 }
 
-/* Given values with the slope at the wall of gradient.h; else the cell's state extrapolated. */
+/* For linear gradients see gradient.h. */
+pcsim_value write_wall_factor(const writer *w, const boundary_values *b, int i) {
+  if (w->t->choices.quadratic) return write_number(w, PARABOLA);
+  return write_add(w, write_number(w, 1), write_row(w, b->share, i));
+}
+
+/* Given values with the slope at the wall that meets them; else the cell's state extrapolated. */
 void write_boundary_state(const writer *w, int k, const boundary_values *b, place *at) {
   const uint8_t *kind = w->t->problem->condition[k].kind;
   *at = (place){.space = b->space,
@@ -200,14 +241,13 @@ void write_boundary_state(const writer *w, int k, const boundary_values *b, plac
                 .field = b->field,
                 .carrier = b->carrier};
   for (int i = 0; i < w->m; i++) {
-    const pcsim_value g = gradient_of(w, b->gp, i);
-    const pcsim_value reach = write_add(w, write_row(w, b->up, i), write_dot(w, g, b->line));
-    at->u[i] = reach;
+    pcsim_value g;
+    const pcsim_value reach = write_extrapolated(w, b->up, b->gp, i, b->line, &g);
+    at->u[i] = write_admitted(w, i, reach);
     at->g[i] = g;
     if (kind[i] != PCSIM_TRANSPORT_VALUE) continue;
-    const pcsim_value factor = write_add(w, write_number(w, 1), write_row(w, b->share, i));
     at->u[i] = write_row(w, b->value, i);
-    const pcsim_value missing = write_mul(w, factor, write_sub(w, at->u[i], reach));
+    const pcsim_value missing = write_mul(w, write_wall_factor(w, b, i), write_sub(w, at->u[i], reach));
     at->g[i] = write_add(w, g, write_mul(w, missing, b->normal));
   }
 }
@@ -222,7 +262,7 @@ void write_cell_state(const writer *w, place *at) {
                 .carrier = w->carrier};
   for (int i = 0; i < w->m; i++) {
     at->u[i] = write_row(w, w->q, i);
-    at->g[i] = w->grad < 0 ? PCSIM_NO_VALUE : gradient_of(w, w->grad, i);
+    at->g[i] = w->grad < 0 ? PCSIM_NO_VALUE : write_gradient(w, w->grad, i);
   }
 }
 
@@ -233,7 +273,7 @@ pcsim_status write_begin(const transport *t, writer *w) {
   PCSIM_TRY(pcsim_program_create(&w->p));
   w->cells = pcsim_build_space(w->p, "cells");
   w->q = write_input(w, "cells", "q", w->cells, w->m); /* names with a dot: no parameter has one */
-  w->grad = write_input(w, "cells", "grad", w->cells, w->m * w->d);
+  w->grad = write_input(w, "cells", "grad", w->cells, w->m * t->derivatives);
   for (int i = 0; i < t->problem->num_fields; i++) {
     char name[WRITE_NAME];
     snprintf(name, sizeof name, "field %d", i);

@@ -72,7 +72,7 @@ typedef struct {
   pcsim_map owner, neighbour;
   pcsim_value area, line, skew, t, coordinates, speed;
   pcsim_value normal;         /**< S/(S.line) */
-  pcsim_value up, un, gp, gn; /**< unknowns and gradients of both cells */
+  pcsim_value up, un, gp, gn; /**< unknowns and derivatives of both cells */
   pcsim_value field[SYSTEM_UNKNOWNS_MAX], other_field[SYSTEM_UNKNOWNS_MAX]; /* the owner's, the neighbour's */
   pcsim_value carrier[3];
 } face_values;
@@ -82,6 +82,22 @@ void write_faces(const writer *w, const char *name, bool speed, face_values *f);
  *  gradient grows by with each unit of u. */
 void write_interface_side(const writer *w, const face_values *f, bool neighbour, const pcsim_value *u,
                           place *at, pcsim_value *normal);
+/** Gradient of unknown i (d rows) in a record of derivatives on cells, or gathered from there. */
+pcsim_value write_gradient(const writer *w, pcsim_value derivatives, int i);
+/** Its second derivatives times a vector; PCSIM_NO_VALUE where gradients are linear. */
+pcsim_value write_bend(const writer *w, pcsim_value derivatives, int i, pcsim_value along);
+/** Value and gradient (`g` may be NULL) of unknown i at `reach` from a cell's centre. */
+pcsim_value write_extrapolated(const writer *w, pcsim_value q, pcsim_value derivatives, int i,
+                               pcsim_value reach, pcsim_value *g);
+/** The value, for a bounded unknown within its bounds. */
+pcsim_value write_admitted(const writer *w, int i, pcsim_value value);
+/** Value of unknown i at `reach` from one of a face's cells, limited by what its neighbours say about the
+ * slope. */
+pcsim_value write_limited(const writer *w, const face_values *f, bool neighbour, int i, pcsim_value reach);
+/** The rows of bounded unknowns of a flux [m] through faces inside, drawn towards those of first order as
+ * far as their bounds ask for. `central` is the state of the face. */
+pcsim_status write_bounded_flux(const writer *w, const face_values *f, const place *central,
+                                pcsim_value *flux) PCSIM_NODISCARD;
 /** Central state of a face, with full gradients. */
 void write_central(const writer *w, const face_values *f, place *at);
 
@@ -96,9 +112,15 @@ typedef struct {
   pcsim_value carrier[3];
 } boundary_values;
 void write_boundary(const writer *w, int k, boundary_values *b);
+/** How much the slope at the wall grows by what the cell's state misses of unknown i, over the distance. */
+pcsim_value write_wall_factor(const writer *w, const boundary_values *b, int i);
 /** State on the faces of a condition. */
 void write_boundary_state(const writer *w, int k, const boundary_values *b, place *at);
 
+/** A flux [m] at a boundary after what write_bounded_flux does, where values are given: `kind` of the
+ * condition, `at` the state. PCSIM_NO_VALUE: no memory. */
+pcsim_value write_bounded_wall(const writer *w, const boundary_values *b, const uint8_t *kind,
+                               const place *at, pcsim_value flux);
 /** Flux out of the faces of condition k, times the area: as given, or of the state there. */
 pcsim_value write_boundary_flux(const writer *w, int k, const boundary_values *b, const place *at);
 

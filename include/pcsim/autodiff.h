@@ -93,6 +93,12 @@ const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, 
 pcsim_value pcsim_build_table(pcsim_program *program, int points, const double *x, const double *y,
                               pcsim_value a);
 
+/** Values strictly between `from` and `to` of one row of an input at which the argument of a table passes one
+ *  of its points, added to `*points` [*num], which stays ascending, each once: where the program bends.
+ * Followed are arguments that are linear in that row alone, with parameters as they are now. Caller frees. */
+pcsim_status pcsim_program_table_points(const pcsim_program *program, const char *input, int row, double from,
+                                        double to, int64_t *num, double **points) PCSIM_NODISCARD;
+
 /* Maps between spaces; the index and weight arrays are given at run time by the map's name. */
 typedef int32_t pcsim_map;
 #define PCSIM_NO_MAP ((pcsim_map)-1)

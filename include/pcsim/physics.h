@@ -237,6 +237,8 @@ typedef struct {
   const char *const *carrier; /**< [num_carriers] inputs of the programs that are the flow's velocity */
   const pcsim_program *force; /**< of a joined flow: output "force" [dim] per volume, of unknowns, place and
                                  velocity; NULL: none */
+  int64_t num_kinks;
+  const double *kinks; /**< [num_kinks] ascending times at which tables bend, inside the span of the run */
 } pcsim_transport_view;
 
 /** Keys of `physics:` with typed equations; `*n` gets how many. */

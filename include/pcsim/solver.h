@@ -168,6 +168,8 @@ pcsim_status pcsim_flow_potential(const pcsim_mesh *mesh, const pcsim_flow_probl
 
 /* --------------------------------------------------- typed conservation laws */
 
+enum { PCSIM_UNKNOWNS_MAX = 64 }; /**< of a cell */
+
 /** Choices of the solver of typed laws; defaults from pcsim_transport_options_default. */
 typedef struct {
   pcsim_time time;  /**< with `given` a run goes through time; the next three are of the steady march */
@@ -177,6 +179,10 @@ typedef struct {
   double central; /**< share of central interpolation in fluxes, rest upwind; NAN: 1 where the flux has
                        gradients in it, else 0 */
   double kappa;   /**< face interpolation: 0 linear, 1 cubic */
+  bool quadratic; /**< reconstruction exact for quadratic fields; else for linear ones */
+  bool limited;   /**< limit what upwind fluxes are reconstructed from (van Albada) */
+  uint64_t bounded; /**< bit i: unknown i is kept between low[i] and high[i], which may be infinite */
+  double low[PCSIM_UNKNOWNS_MAX], high[PCSIM_UNKNOWNS_MAX];
   double linear_tolerance; /**< of the inner Krylov solve */
   char linear[16];         /**< auto | direct | petsc */
   char petsc[512];         /**< extra PETSc options, "" none */

@@ -50,6 +50,15 @@ done
 # Nothing flows through the insulated boundaries.
 close "$(number "$whole" around)" "$(number "$whole" out)" 1e-9 "flux through all boundaries"
 
+# A step that falls under its limit: exit 3, equation, cell and where the last good state is.
+run "$pcsim" run "$time" --set solve.time.least=0.1 --set solve.time.tolerance=1e-9 --set solve.time.first=0.2 -o "$work/least"
+expect_rc 3 "least step"
+expect_err "the step fell under its limit of 0.1" "least step"
+expect_err "the T equation" "least step"
+expect_err " in cell " "least step"
+expect_err "checkpoint.h5" "least step"
+[ -s "$work/least/checkpoint.h5" ] || fault "least step: no checkpoint"
+
 # The folder afterwards.
 printf 'x,y\n0.5,0.25\n' >"$work/points.csv"
 run "$pcsim" sample "$work/whole" --at "$work/points.csv"
@@ -76,4 +85,8 @@ bad 'monitors.p.fields=p' "no field \`p\`; expected T"
 bad solve.linear=multigrid "'multigrid' is not a linear solver; expected auto, direct or a mapping"
 bad 'reference.S={exact: "x", source: "none"}' "\`S\` is none; expected T"
 bad 'solve.rhie-chow=1' "rhie-chow"
+bad 'solve.bounds={S: 0}' "\`S\` under \`bounds\` is no unknown"
+bad 'solve.bounds={T: [1, 0]}' "the lower bound 1 is not below the upper 0"
+bad 'solve.limiter=minmod' "'minmod'"
+bad 'solve.reconstruction=cubic' "'cubic'"
 finish

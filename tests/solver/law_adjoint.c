@@ -305,7 +305,14 @@ static void transposes(void **state) {
   (void)state;
   for (int k = 0; k < NUM_CASES; k++)
     for (int central = 0; central <= 2; central++)
-      check_transpose(&cases[k], (transport_choices){central / 2.0, central % 2 ? 0 : 1});
+      for (int more = 0; more < 3; more++)
+        check_transpose(&cases[k], (transport_choices){.central = central / 2.0,
+                                                       .kappa = central % 2 ? 0 : 1,
+                                                       .quadratic = more > 0,
+                                                       .limited = more > 1,
+                                                       .bounded = more > 1,
+                                                       .low = {0},
+                                                       .high = {2}});
 }
 
 /* ------------------------------------------------------------------ refusals */

@@ -117,9 +117,136 @@ static void wave(void **state) {
   assert_true(order >= 1.9 && error[2] < 0.01);
 }
 
+/* -------------------------------------------------------------------- stops */
+
+typedef struct {
+  int num;
+  double time[1000];
+} visited;
+
+static pcsim_status visit(void *context, const pcsim_solve_step *step) {
+  visited *v = context;
+  if (v->num < 1000) v->time[v->num++] = step->time;
+  return PCSIM_OK;
+}
+
+static bool met(const visited *v, double time) {
+  for (int i = 0; i < v->num; i++)
+    if (fabs(v->time[i] - time) <= 1e-14) return true;
+  return false;
+}
+
+/* Steps end where tables over time bend: in a condition, through a coefficient, shifted and scaled; a table
+ * over a place has no times. */
+static void kinks(void **state) {
+  (void)state;
+  int rank, size;
+  char name[64], text_of_kinks[1024];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
+  snprintf(name, sizeof name, "law_time_kinks-%d.csv", size); /* tests may run side by side */
+  if (rank == 0) {
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs("t, value\n0, 0\n0.21, 1\n0.4, 0.5\n2, 0.7\n", file);
+    assert_int_equal(fclose(file), 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const sample s = {LATTICE_TRIANGLE, 4, 4, 0, 0.1, &unit_box};
+  snprintf(text_of_kinks, sizeof text_of_kinks,
+           "physics: {unknowns: [u], tables: {p: %s}, coefficients: {c: \"t/2 - 0.1\"},\n"
+           "  equations: [\"dt(u) - lap(u) + table(p, c) + table(p, 0.3 + 0.11*x)\"]}\n"
+           "boundaries: {x-min: {u: {table: %s}}, \"*\": {symmetry: true}}\n"
+           "initial: {u: 0}\nsolve: {time: {end: 1}}\n",
+           name, name);
+  law_run r = begin(MPI_COMM_WORLD, &s, text_of_kinks, 1);
+  const pcsim_transport_view *view = pcsim_transport_problem_get(r.problem);
+  const double expected[] = {0.2, 0.21, 0.4, 0.62};
+  assert_int_equal(view->num_kinks, 4);
+  for (int i = 0; i < 4; i++) assert_close(view->kinks[i], expected[i], 1e-14);
+  visited v = {0};
+  pcsim_solve_result result;
+  r.options.time.tolerance = 1e-3;
+  assert_ok(pcsim_transport_solver_create(r.mesh, r.problem, &r.options, &r.solver));
+  assert_ok(pcsim_transport_solver_run(r.solver, visit, &v, &result));
+  assert_int_equal(result.outcome, PCSIM_OUTCOME_CONVERGED);
+  for (int i = 0; i < 4; i++) assert_true(met(&v, expected[i]));
+  assert_true(v.num < 200);
+  law_end(&r);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) assert_int_equal(remove(name), 0);
+}
+
+/* u_t = u^2 has no solution beyond t = 1: the run ends with the equation, the cell and the last good state.
+ */
+static void blow_up(void **state) {
+  (void)state;
+  const sample s = {LATTICE_QUAD, 4, 4, 0, 0, &unit_box};
+  law_run r = begin(MPI_COMM_WORLD, &s,
+                    "physics: {unknowns: [u], equations: [\"dt(u) - 1e-3*lap(u) - u^2\"]}\n"
+                    "boundaries: {\"*\": {symmetry: true}}\n"
+                    "initial: {u: 1}\nsolve: {time: {end: 2}}\n",
+                    2);
+  pcsim_solve_result result;
+  r.options.time.least = 1e-6;
+  assert_ok(pcsim_transport_solver_create(r.mesh, r.problem, &r.options, &r.solver));
+  assert_ok(pcsim_transport_solver_run(r.solver, NULL, NULL, &result));
+  assert_int_equal(result.outcome, PCSIM_OUTCOME_DIVERGED);
+  assert_true(result.time > 0.9 && result.time < 1.1);
+  assert_non_null(strstr(result.reason, "the step fell under its limit of 1e-06"));
+  assert_non_null(strstr(result.reason, "the u equation"));
+  assert_non_null(strstr(result.reason, "in cell"));
+  assert_true(result.worst_cell >= 0 && result.worst_cell < 16);
+  double *q = values_of(&r);
+  for (int c = 0; c < 16; c++) assert_true(q[c] > 10 && isfinite(q[c]));
+  pcsim_free(&q);
+  law_end(&r);
+}
+
+/* Porous medium: bounds keep what spreads into empty cells from falling below zero there, and lose nothing.
+ */
+static void front(bool bounded, double *lowest, double *lost) {
+  const sample s = {LATTICE_TRIANGLE, 12, 12, 0, 0.15, &unit_box};
+  law_run r = begin(MPI_COMM_WORLD, &s,
+                    "physics: {unknowns: [u], equations: [\"dt(u) - lap(u^3)\"]}\n"
+                    "boundaries: {\"*\": {symmetry: true}}\n"
+                    "initial: {u: \"sqrt(max(0.1 - (x^2 + y^2), 0))\"}\nsolve: {time: {end: 0.5}}\n",
+                    0.5);
+  const pcsim_mesh_view *v = pcsim_mesh_get(r.mesh);
+  pcsim_solve_result result;
+  pcsim_transport_fields f;
+  double sum[2] = {0, 0};
+  if (bounded) r.options.bounded = 1, r.options.low[0] = 0, r.options.high[0] = INFINITY;
+  assert_ok(pcsim_transport_solver_create(r.mesh, r.problem, &r.options, &r.solver));
+  *lowest = 1;
+  for (int end = 0; end < 2; end++) {
+    if (end) assert_ok(pcsim_transport_solver_run(r.solver, NULL, NULL, &result));
+    assert_ok(pcsim_transport_solver_fields(r.solver, &f));
+    for (int64_t c = 0; c < v->num_cells; c++) {
+      sum[end] += v->cell_volume[c] * f.value[0][c];
+      *lowest = fmin(*lowest, f.value[0][c]);
+    }
+  }
+  assert_int_equal(result.outcome, PCSIM_OUTCOME_CONVERGED);
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, lowest, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  *lost = fabs(sum[1] - sum[0]) / sum[0];
+  law_end(&r);
+}
+
+static void bounds(void **state) {
+  (void)state;
+  double lowest, lost;
+  front(false, &lowest, &lost);
+  assert_true(lowest < -1e-6);
+  front(true, &lowest, &lost);
+  if (!(lowest >= 0 && lost < 1e-5)) print_error("lowest %g, lost %g\n", lowest, lost);
+  assert_true(lowest >= 0 && lost < 1e-5);
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(orders), cmocka_unit_test(ranks),
-                                     cmocka_unit_test(wave)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(orders),  cmocka_unit_test(ranks),
+                                     cmocka_unit_test(wave),    cmocka_unit_test(kinks),
+                                     cmocka_unit_test(blow_up), cmocka_unit_test(bounds)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 

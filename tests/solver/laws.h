@@ -98,4 +98,36 @@ static inline double law_error(const law_run *r, exact_values exact) {
   return worst;
 }
 
+/** Error on `num` meshes, each twice as fine as the one before, and the order between the last two (with
+ * `whole` from the first to the last), which must be at least `wanted`: else false. A line of the table for
+ * each. */
+typedef struct {
+  const char *name, *text;
+  exact_values exact;
+  int64_t steps; /**< of Newton's method, at most */
+  double place;  /**< of the border of two materials, see law_two_materials */
+  bool whole;
+} law_study;
+static inline bool law_check_orders(const law_study *study, sample s, int num, double wanted) {
+  double order = 0, before = 0, first = 0;
+  for (int k = 0; k < num; k++, s.nx *= 2, s.ny *= 2, s.nz *= 2) {
+    law_run r = law_begin(law_two_materials(MPI_COMM_WORLD, &s, study->place), study->text);
+    pcsim_solve_result result;
+    law_solve(&r, &result);
+    const double error = law_error(&r, study->exact);
+    if (k == 0) first = error;
+    if (k) order = study->whole ? log2(first / error) / k : log2(before / error);
+    print_message("%-28s %-16s %8lld cells, error %.2e", study->name, kind_names[s.kind],
+                  (long long)pcsim_mesh_get(r.mesh)->num_cells_global, error);
+    if (k) print_message(", order %.2f", order);
+    print_message("\n");
+    if (result.steps > study->steps) print_error("%lld steps\n", (long long)result.steps);
+    assert_true(result.steps <= study->steps && error < 0.1);
+    before = error;
+    law_end(&r);
+  }
+  if (!(order >= wanted)) print_error("%s: expected an order of at least %g\n", study->name, wanted);
+  return order >= wanted;
+}
+
 #endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file gradient_second.h  Private to solver/: second derivatives of cells, and gradients that they correct.
+ *
+ *  The maps of gradient.h are exact for linear fields. What they make of a quadratic one is known from the
+ *  mesh: with second derivatives H, g1 = g + T:H. Their differences over neighbouring cells, D = grad g1, are
+ *  known as well: D = (1 + grad T):H. So H = S:D, S the least-squares inverse of 1 + grad T in each cell, and
+ *  g = g1 - T:H, both exact for quadratic fields on any mesh, from two applications of compact maps
+ *  (reconstruction by successive corrections: Haider, Courbet and Croisille, SIAM J. Numer. Anal. 56, 2018).
+ *  Parts of H that the differences hardly see (a cell with too few neighbours) are damped.
+ *
+ *  Letters of array shapes as in gradient.h; s = d (d + 1)/2 second derivatives: xx, xy, yy, or xx, xy, xz,
+ *  yy, yz, zz. */
+#ifndef PCSIM_SOLVER_GRADIENT_SECOND_H
+#define PCSIM_SOLVER_GRADIENT_SECOND_H
+
+#include "gradient.h"
+
+enum { SECOND_MAX = 6 };
+
+typedef struct {
+  int dim, num, num_classes; /**< num: s */
+  int64_t num_cells;         /**< n */
+  gradient_maps maps;        /**< of g1: nothing is given at boundaries */
+  double *excess;            /**< [C][n][d][s] T */
+  double *inverse;           /**< [C][n][s][d*d] S, by component and direction of D */
+} second_maps;
+
+/** Place of the derivative by axes a and b in a list of second derivatives. */
+static inline int second_index(int dim, int a, int b) {
+  const int low = a < b ? a : b, high = a < b ? b : a;
+  return dim == 2 ? low + high : low == 0 ? high : low + high + 1;
+}
+
+/** Maps beside those of a request. Collective. Errors: as gradient_create. */
+pcsim_status second_create(const gradient_request *request, const gradient_maps *first,
+                           second_maps *maps) PCSIM_NODISCARD;
+void second_destroy(second_maps *maps);
+
+/** From g1 [nt][m][d], ghosts filled, to out [n][m][d + s]: gradients, then second derivatives.
+ *  `differences` [n][m][d][d] and `node_value` [num_nodes][m*d] are workspaces. */
+void second_apply(const second_maps *maps, int m, const int *class_of, const double *g1, double *differences,
+                  double *node_value, double *out);
+/** The transposed: out [n][m][d + s] (rows of owned cells) adds to g1 [nt][m][d]; what comes to ghosts
+ * belongs to their owners. Same workspaces. */
+void second_apply_transposed(const second_maps *maps, int m, const int *class_of, const double *out,
+                             double *differences, double *node_value, double *g1);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Typed laws with manufactured solutions in space: orders of accuracy on tetrahedra, prisms and hexahedra. */
+#define E "sin(2*x + 1)*exp(y)*cos(z) + 1"
+#define F "2 + cos(x - 2*y + z)"
+#define EACH(a) a ", " a ", " a
+#define VELOCITY "vector(1, 2, -1)"
+#define PARAMETERS ""
+#include "solver/named_laws.h"
+
+/* Blocks a side of the coarser mesh; distortions in shares of a block. Tetrahedra come to their order from
+ * below. */
+enum { BLOCKS = 16 };
+static const double JITTER = 0.1;
+
+static void two(const double *x, double *value) {
+  value[0] = sin(2 * x[0] + 1) * exp(x[1]) * cos(x[2]) + 1;
+  value[1] = 2 + cos(x[0] - 2 * x[1] + x[2]);
+}
+
+static bool check_in_space(const law_study *study, double jitter) {
+  bool good = true;
+  for (int kind = LATTICE_TETRA; kind <= LATTICE_PRISM; kind++)
+    good &= law_check_orders(study, (sample){kind, BLOCKS, BLOCKS, BLOCKS, jitter, &unit_box}, 2,
+                             kind == LATTICE_TETRA ? 1.75 : 1.9);
+  return good;
+}
+
+static void named(void **state) {
+  (void)state;
+  bool good = true;
+  for (int k = 0; k < NUM_NAMED_LAWS; k++)
+    good &= check_in_space(
+        &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false}, JITTER);
+  assert_true(good);
+}
+
+/* Both Lame constants 1; derivatives of the displacements U, V, W are div(U, 0, 0), ... */
+#define STRESSES(u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)                                                \
+  {                                                                                                          \
+    "div(3*" u_x " + " v_y " + " w_z ", " u_y " + " v_x ", " u_z " + " w_x ")",                              \
+        "div(" u_y " + " v_x ", " u_x " + 3*" v_y " + " w_z ", " v_z " + " w_y ")",                          \
+        "div(" u_z " + " w_x ", " v_z " + " w_y ", " u_x " + " v_y " + 3*" w_z ")"                           \
+  }
+
+static void elastic(const double *x, double *value) {
+  value[0] = sin(2 * x[0]) * cos(x[1]) + x[2];
+  value[1] = x[0] * x[0] * x[1] + cos(2 * x[2]);
+  value[2] = exp(x[1]) * sin(x[2] + x[0]);
+}
+
+static void elasticity(void **state) {
+  (void)state;
+  static const char *const typed[] = STRESSES("u_x", "u_y", "u_z", "v_x", "v_y", "v_z", "w_x", "w_y", "w_z");
+  static const char *const left[] =
+      STRESSES("div(U, 0, 0)", "div(0, U, 0)", "div(0, 0, U)", "div(V, 0, 0)", "div(0, V, 0)", "div(0, 0, V)",
+               "div(W, 0, 0)", "div(0, W, 0)", "div(0, 0, W)");
+  char text[4096] = "physics: {unknowns: [u, v, w], coefficients: {U: \"sin(2*x)*cos(y) + z\", "
+                    "V: \"x^2*y + cos(2*z)\", W: \"exp(y)*sin(z + x)\"},\n          equations: [";
+  for (int i = 0; i < 3; i++) append(text, sizeof text, "%s\"-%s + %s\"", i ? ", " : "", typed[i], left[i]);
+  append(text, sizeof text, "]}\nboundaries: {\"*\": {u: U, v: V, w: W}}\n");
+  assert_true(check_in_space(&(law_study){"elasticity", text, elastic, 2, -1, false}, JITTER));
+}
+
+/* A slope and Robin's condition on two sides. */
+static void fluxes_given(void **state) {
+  (void)state;
+  assert_true(check_in_space(&(law_study){"Poisson, fluxes given",
+                                          "physics: {unknowns: [u], coefficients: {E: \"" E "\"},\n"
+                                          "          equations: [\"-lap(u) + lap(E)\"]}\n"
+                                          "boundaries: {\"*\": {u: E}, x-min: {flux: {u: \"-dn(E)\"}},\n"
+                                          "             x-max: {flux: {u: \"2*(u - E) - dn(E)\"}}}\n",
+                                          two, 3, -1, false},
+                             JITTER));
+}
+
+/* k jumps by 1000 along faces: u = 1 + w/k. */
+static void jump_exact(const double *x, double *value) {
+  value[0] = 1 + sin(2 * (x[0] - 0.5)) * cos(x[1]) * exp(x[2]) / (x[0] < 0.5 ? 1000 : 1);
+}
+static void interface(void **state) {
+  (void)state;
+  const law_study study = {
+      "k jumps by 1000, aligned",
+      "physics: {unknowns: [u], coefficients: {k: {left: 1000, right: 1}},\n"
+      "          equations: [\"-div(k*grad(u)) - 4*sin(2*(x - 0.5))*cos(y)*exp(z)\"]}\n"
+      "boundaries: {\"*\": {u: \"1 + sin(2*(x - 0.5))*cos(y)*exp(z)/where(x < 0.5, 1000, 1)\"}}\n",
+      jump_exact,
+      2,
+      0.5,
+      false};
+  assert_true(check_in_space(&study, 0));
+}
+
+static int run(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(named), cmocka_unit_test(elasticity),
+                                     cmocka_unit_test(fluxes_given), cmocka_unit_test(interface)};
+  return cmocka_run_group_tests(tests, solver_start, solver_end);
+}
+
+int main(int argc, char **argv) { return pcsim_test_main(run, &argc, &argv); }
