@@ -123,15 +123,26 @@ static double *tolerance_of(cli_session *s) {
   return pcsim_transport_given(s->tree) ? &s->transport_options.tolerance : &s->flow_options.tolerance;
 }
 
-/* The coarser meshes of `initial: {coarser: n}`, each in a subfolder of its own; the last one is what the
- * solve starts from. `folder` keeps its name. */
+/* Whether the finished run in `folder` has a state to start from. Collective. */
+static pcsim_status can_start(const cli_session *s, const char *folder, bool *can) {
+  pcsim_report *summary = NULL;
+  const pcsim_status status = cli_summary_read(folder, &summary);
+  *can = status == PCSIM_OK && strcmp(summary->status, cli_outcome_name(PCSIM_OUTCOME_DIVERGED)) != 0;
+  pcsim_summary_free(&summary);
+  return pcsim_status_agree(s->c->comm, status);
+}
+
+/* The coarser meshes of `initial: {coarser: n}`, each in a subfolder of its own; the last one that did not
+ * diverge is what the solve starts from. `folder` keeps the names of that one and the next. */
 static pcsim_status start_meshes(cli_session *s, const cli_part *finest, char folder[2][4200],
                                  bool *stopped) {
   const double tolerance = *tolerance_of(s);
   pcsim_status status = PCSIM_OK;
   *tolerance_of(s) = fmax(tolerance, start_tolerance);
+  int next = 0;
   for (int64_t i = 0; i < s->start.coarser && !*stopped && status == PCSIM_OK; i++) {
-    char *own = folder[i % 2];
+    char *own = folder[next];
+    bool can = false;
     snprintf(own, sizeof folder[0], "%s/start-%lld", finest->folder, (long long)i + 1);
     cli_part part = *finest;
     part.folder = own;
@@ -139,7 +150,10 @@ static pcsim_status start_meshes(cli_session *s, const cli_part *finest, char fo
     pcsim_log(PCSIM_LOG_INFO, "start: mesh %lld of %lld, sizes times %g", (long long)i + 1,
               (long long)s->start.coarser, part.factor);
     status = coarse_mesh(s, &part, NULL, stopped);
+    if (status == PCSIM_OK && !*stopped) status = can_start(s, own, &can);
+    if (!can) continue;
     s->start_folder = own;
+    next = 1 - next;
   }
   *tolerance_of(s) = tolerance;
   return status;

@@ -223,12 +223,17 @@ static pcsim_status observe(void *context, const pcsim_solve_step *step) {
   return PCSIM_OK;
 }
 
+/* Collective. */
+static bool checkpoint_is_there(const march *m) {
+  int there = m->s->c->rank == 0 && pcsim_file_exists(m->checkpoint_path);
+  MPI_Bcast(&there, 1, MPI_INT, 0, m->s->c->comm);
+  return there;
+}
+
 /* State of the folder's checkpoint into the solver; without one the march begins at the start. */
 static pcsim_status load_checkpoint(march *m) {
   pcsim_checkpoint info = {.width = cli_solver_width(m->s)};
-  int there = m->s->c->rank == 0 && pcsim_file_exists(m->checkpoint_path);
-  MPI_Bcast(&there, 1, MPI_INT, 0, m->s->c->comm);
-  if (!there) {
+  if (!checkpoint_is_there(m)) {
     pcsim_log(PCSIM_LOG_INFO, "resume: no checkpoint yet; goes on from step 0");
     return PCSIM_OK;
   }
@@ -348,8 +353,10 @@ pcsim_status cli_solve(cli_session *s, const cli_part *part, cli_outcome *outcom
     status = cli_folder_write_case(part->folder, s->text, s->full_text);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(pcsim_solver_start(s->c->comm), status, done);
-  if (s->start_folder) PCSIM_GOTO(cli_start_from(s, s->start_folder), status, done);
-  else if (s->start.potential) PCSIM_GOTO(cli_start_potential(s), status, done);
+  /* what a steady march goes on from replaces its start; through time the start sets scales too */
+  const bool goes_on = part->resume && !s->time.given && checkpoint_is_there(&m);
+  if (s->start_folder && !goes_on) PCSIM_GOTO(cli_start_from(s, s->start_folder), status, done);
+  else if (s->start.potential && !goes_on) PCSIM_GOTO(cli_start_potential(s), status, done);
   PCSIM_GOTO(at_petsc_key(s, cli_solver_create(s, part->steps)), status, done);
   m.num_residuals =
       s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : NUM_FLOW_RESIDUALS;

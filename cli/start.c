@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file start.c  A start from another run, on this mesh or another. */
+/** @file start.c  A start from another run, on this mesh or another, or from potential flow. */
 #include "cli.h"
 
 #include <stdlib.h>

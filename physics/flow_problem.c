@@ -28,12 +28,6 @@ static bool is_root(const pcsim_mesh *mesh) {
   return rank == 0;
 }
 
-void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values) {
-  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
-  if (n > 0) memcpy(problem->start, values, 4 * (size_t)n * sizeof *values);
-  problem->view.has_start = true;
-}
-
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   if (!problem || !*problem) return;
   pcsim_free(&(*problem)->kind);
@@ -199,6 +193,11 @@ static double start_speed(const pcsim_flow_problem *problem) {
   return most;
 }
 
+/* The speed at which inertia and friction balance: it stands in where nothing moves the fluid. */
+static double own_speed(const pcsim_flow_view *view) {
+  return view->viscosity / (view->density * view->length_scale);
+}
+
 static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim) {
   double extreme[3] = {0.0, -DBL_MAX, -DBL_MAX}; /* speed, pressure, minus pressure */
   double fixed = 0.0;
@@ -220,17 +219,22 @@ static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim)
   double drive = fmax(range, norm(view->force) * view->length_scale);
   view->velocity_scale = fmax(extreme[0], sqrt(drive / view->density));
   if (!(view->velocity_scale > 0.0)) view->velocity_scale = start_speed(problem); /* it comes to rest */
-  /* Nothing moves the fluid: the speed at which inertia and friction balance keeps the scales positive. */
-  if (!(view->velocity_scale > 0.0))
-    view->velocity_scale = view->viscosity / (view->density * view->length_scale);
+  if (!(view->velocity_scale > 0.0)) view->velocity_scale = own_speed(view);
+}
+
+void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values) {
+  pcsim_flow_view *view = &problem->view;
+  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
+  if (n > 0) memcpy(problem->start, values, 4 * (size_t)n * sizeof *values);
+  view->has_start = true;
+  const double speed = start_speed(problem);
+  if (speed > 0.0 && view->velocity_scale <= own_speed(view)) view->velocity_scale = speed;
 }
 
 void flow_problem_add_force(pcsim_flow_problem *problem, double force) {
   pcsim_flow_view *view = &problem->view;
-  const double own = view->viscosity / (view->density * view->length_scale);
   const double speed = sqrt(force * view->length_scale / view->density);
-  /* the speed at which inertia and friction balance stands in where nothing moves the fluid */
-  if (speed > 0.0 && view->velocity_scale <= own) view->velocity_scale = speed;
+  if (speed > 0.0 && view->velocity_scale <= own_speed(view)) view->velocity_scale = speed;
   view->velocity_scale = fmax(view->velocity_scale, speed);
 }
 

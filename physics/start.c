@@ -29,6 +29,8 @@ void pcsim_start_read(pcsim_tree *tree, pcsim_start *start) {
   if (potential && pcsim_node_bool(tree, node, "potential", &start->potential) && start->potential &&
       start->run)
     pcsim_tree_problem(tree, potential, "`potential` beside `run`; keep one");
+  if (start->potential && pcsim_transport_given(tree))
+    pcsim_tree_problem(tree, potential, "`potential` starts a flow; typed equations have none");
   if (pcsim_joined_given(tree) && (start->run || coarser || start->potential))
     pcsim_tree_problem(
         tree,

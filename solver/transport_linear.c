@@ -267,7 +267,7 @@ static pcsim_status blame_options(const transport_linear *l, pcsim_status status
 
 #define BOOMERAMG "-pc_type hypre -pc_hypre_boomeramg_"
 /* BoomerAMG where something diffuses, a cell's unknowns as one node; what only runs through the domain is
- * best factorised incompletely (shallow water on 4,600 triangles: 89 iterations against thousands). CPU
+ * best factorised incompletely. CPU
  * seconds of Poisson's equation with BoomerAMG as here / with its threshold of the other dimension / GAMG:
  * 100,000 triangles 0.41 / 0.94 / 1.0, 83,000 tetrahedra 0.92 / 1.4 / not seen. ML took 0.53 and 0.58. */
 static void choose_options(transport_linear *l) {

@@ -129,7 +129,8 @@ const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem)
  *  no numbers, flows that do not balance; names boundary and time). */
 pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
 /** Start from these values [num_cells][4], velocity and pressure in the units of the case, in place of
- * `initial`. */
+ * `initial`. Where nothing else moves the fluid their speed becomes the velocity scale: call it before a
+ * solver is made. Collective. */
 void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values);
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 

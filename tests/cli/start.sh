@@ -34,6 +34,7 @@ rm "$work/stopped/summary.json"
 flow -o "$work/stopped" --set initial.coarser=1 --resume
 expect_rc 0 "resumed behind the coarser mesh"
 expect_out "goes on from step 1" "resumed behind the coarser mesh"
+case "$out" in *"start: u, v"*) fault "resumed behind the coarser mesh: the start was made again" ;; esac
 
 # Between plates without friction potential flow is the solution.
 cat >"$work/slip.yaml" <<EOF
@@ -75,5 +76,8 @@ expect_err "expected 1 to 6 coarser meshes" "too many meshes"
 typed -o "$work/bad" --set initial.coarser=1
 expect_rc 2 "coarser meshes of a run through time"
 expect_err '`coarser` starts a steady solve' "coarser meshes of a run through time"
+typed -o "$work/bad" --set "initial={T: 1, potential: true}"
+expect_rc 2 "potential flow of typed equations"
+expect_err "typed equations have none" "potential flow of typed equations"
 [ ! -e "$work/bad" ] || fault "a refused case left a folder"
 finish

@@ -124,6 +124,32 @@ static void cavity(void **state) {
   pcsim_mesh_destroy(&mesh);
 }
 
+/* A start from elsewhere; its speed is the scale only where nothing else moves the fluid. */
+static void another_start(void **state) {
+  (void)state;
+  lattice l = {.nx = 4, .ny = 4, .names = {"walls", "walls", "lid", "walls"}};
+  for (int moving = 0; moving < 2; ++moving) {
+    pcsim_mesh *mesh = mesh_lattice(&l);
+    pcsim_tree *tree =
+        tree_of(moving ? "physics: {model: navier-stokes, density: 1, viscosity: 1e-2}\n"
+                         "boundaries: {lid: {wall: no-slip, velocity: [1, 0]}, walls: {wall: no-slip}}\n"
+                       : "physics: {model: navier-stokes, density: 1, viscosity: 1e-2}\n"
+                         "boundaries: {\"*\": {wall: no-slip}}\n");
+    pcsim_flow_problem *problem = read_good(tree, mesh);
+    const pcsim_flow_view *view = pcsim_flow_problem_get(problem);
+    const pcsim_mesh_view *m = pcsim_mesh_get(mesh);
+    double values[4 * 16];
+    for (int64_t i = 0; i < 4 * m->num_cells; ++i) values[i] = i % 4 == 1 ? -3.0 : 0.0;
+    pcsim_flow_problem_set_start(problem, values);
+    assert_true(view->has_start);
+    for (int64_t c = 0; c < m->num_cells; ++c) assert_close(view->start[4 * c + 1], -3.0, 0.0);
+    assert_close(view->velocity_scale, moving ? 1.0 : 3.0, 1e-15);
+    pcsim_flow_problem_destroy(&problem);
+    pcsim_tree_destroy(&tree);
+    pcsim_mesh_destroy(&mesh);
+  }
+}
+
 /* A source-free field whose averages do not cancel to rounding on a coarse mesh: the correction makes them.
  */
 static void balanced(void **state) {
@@ -170,9 +196,10 @@ static void tables(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parabola), cmocka_unit_test(exact_name_wins),
-                                     cmocka_unit_test(cavity),   cmocka_unit_test(balanced),
-                                     cmocka_unit_test(box),      cmocka_unit_test(tables)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parabola),     cmocka_unit_test(exact_name_wins),
+                                     cmocka_unit_test(cavity),       cmocka_unit_test(balanced),
+                                     cmocka_unit_test(box),          cmocka_unit_test(tables),
+                                     cmocka_unit_test(another_start)};
   size_t before = pcsim_memory_used();
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (pcsim_memory_used() != before)
