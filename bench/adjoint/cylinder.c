@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file cylinder.c  Estimated errors of drag and lift of DFG 2D-1 against the solution on refined meshes of
  * the same polygon, and the time of solution, adjoint and estimate: see README.md. */
+#include "bench/generate.h"
+#include "bench/program.h"
+
 #include <pcsim/solver.h>
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static void check(pcsim_status status, const char *what) {
-  if (status == PCSIM_OK) return;
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
 
 typedef struct {
   pcsim_mesh *mesh;
@@ -25,12 +20,12 @@ typedef struct {
 static run make(pcsim_tree *tree, const pcsim_raw_mesh *raw, const pcsim_flow_options *options) {
   run r = {0};
   pcsim_solve_result result;
-  check(pcsim_mesh_create(MPI_COMM_WORLD, raw, &r.mesh), "mesh");
-  check(pcsim_flow_problem_read(tree, r.mesh, &r.problem), "problem");
-  check(pcsim_tree_status(tree), "case");
+  bench_must(pcsim_mesh_create(MPI_COMM_WORLD, raw, &r.mesh), "mesh");
+  bench_must(pcsim_flow_problem_read(tree, r.mesh, &r.problem), "problem");
+  bench_must(pcsim_tree_status(tree), "case");
   if (!options) return r;
-  check(pcsim_flow_solver_create(r.mesh, r.problem, options, &r.solver), "solver");
-  check(pcsim_flow_solver_run(r.solver, NULL, NULL, &result), "run");
+  bench_must(pcsim_flow_solver_create(r.mesh, r.problem, options, &r.solver), "solver");
+  bench_must(pcsim_flow_solver_run(r.solver, NULL, NULL, &result), "run");
   if (result.outcome != PCSIM_OUTCOME_CONVERGED) fprintf(stderr, "not converged: %s\n", result.reason);
   return r;
 }
@@ -46,29 +41,13 @@ static void coefficients(run *r, double c[2]) {
   const pcsim_mesh_view *v = pcsim_mesh_get(r->mesh);
   const int patch = pcsim_mesh_find_patch(r->mesh, "cylinder");
   pcsim_flow_fields f;
-  check(pcsim_flow_solver_fields(r->solver, &f), "fields");
+  bench_must(pcsim_flow_solver_fields(r->solver, &f), "fields");
   c[0] = c[1] = 0;
   for (int64_t k = v->patch_start[patch]; k < v->patch_start[patch + 1]; k++)
     for (int i = 0; i < 2; i++) {
       const int64_t face = k - v->num_interior_faces;
       c[i] += 500 * (f.face_pressure[face] * v->face_area[3 * k + i] + f.face_friction[3 * face + i]);
     }
-}
-
-static pcsim_raw_mesh *generate(pcsim_tree *tree) {
-  char path[] = "/tmp/bench-cylinder-XXXXXX";
-  pcsim_mesh_spec *spec = NULL;
-  pcsim_raw_mesh *raw = NULL;
-  const int file = mkstemp(path);
-  if (file < 0) perror(path), exit(1);
-  close(file);
-  check(pcsim_mesh_spec_read(tree, &spec), "mesh");
-  check(pcsim_tree_status(tree), "case");
-  check(pcsim_mesh_spec_generate(spec, path, NULL), "mesh");
-  check(pcsim_raw_mesh_read(path, &raw), path);
-  remove(path);
-  pcsim_mesh_spec_destroy(&spec);
-  return raw;
 }
 
 static void measure(const char *cells, double size, double near) {
@@ -87,11 +66,11 @@ static void measure(const char *cells, double size, double near) {
   pcsim_raw_mesh *raw, *fine = NULL, *finest = NULL;
   pcsim_flow_options options;
   double none = 0, *psi = NULL, *indicator = NULL, value[3][2], seconds[3];
-  check(pcsim_tree_parse(text, strlen(text), "case", &tree), "case");
-  raw = generate(tree);
+  bench_must(pcsim_tree_parse(text, strlen(text), "case", &tree), "case");
+  raw = bench_generate(tree);
   pcsim_flow_options_read(tree, &options);
-  check(pcsim_raw_mesh_refine(raw, &fine), "refine");
-  check(pcsim_raw_mesh_refine(fine, &finest), "refine");
+  bench_must(pcsim_raw_mesh_refine(raw, &fine), "refine");
+  bench_must(pcsim_raw_mesh_refine(fine, &finest), "refine");
   seconds[0] = pcsim_time_cpu();
   run coarse = make(tree, raw, &options);
   seconds[0] = pcsim_time_cpu() - seconds[0];
@@ -99,19 +78,19 @@ static void measure(const char *cells, double size, double near) {
   coefficients(&coarse, value[0]), coefficients(&halved, value[1]), coefficients(&quartered, value[2]);
   unmake(&quartered);
   const int64_t n = pcsim_mesh_get(coarse.mesh)->num_cells;
-  check(pcsim_alloc((size_t)n * 3, sizeof *psi, &psi), "memory");
-  check(pcsim_alloc((size_t)n, sizeof *indicator, &indicator), "memory");
+  bench_must(pcsim_alloc((size_t)n * 3, sizeof *psi, &psi), "memory");
+  bench_must(pcsim_alloc((size_t)n, sizeof *indicator, &indicator), "memory");
   for (int i = 0; i < 2; i++) {
     const pcsim_functional force = {
         .kind = PCSIM_FUNCTIONAL_FORCE, .num_where = 1, .where = &cylinder, .direction = {i == 0, i == 1, 0}};
     pcsim_flow_sensitivity s = {.derivative = &none, .adjoint = psi};
     seconds[1] = pcsim_time_cpu();
-    check(pcsim_flow_solver_adjoint(coarse.solver, &force, NULL, 0, 1e-8, &s), "adjoint");
+    bench_must(pcsim_flow_solver_adjoint(coarse.solver, &force, NULL, 0, 1e-8, &s), "adjoint");
     seconds[1] = pcsim_time_cpu() - seconds[1];
     pcsim_estimate e = {.value = s.value, .indicator = indicator};
     seconds[2] = pcsim_time_cpu();
-    check(pcsim_flow_solver_estimate(coarse.solver, &force, psi, halved.mesh, halved.problem, &e),
-          "estimate");
+    bench_must(pcsim_flow_solver_estimate(coarse.solver, &force, psi, halved.mesh, halved.problem, &e),
+               "estimate");
     seconds[2] = pcsim_time_cpu() - seconds[2];
     const double limit = value[2][i] + (value[2][i] - value[1][i]) / 3, error = limit - value[0][i];
     printf("%-10s %7lld  c%c %10.7f %10.2e %10.2e %6.2f %10.2e %7.2f %6.2f %6.2f\n", cells, (long long)n,
@@ -131,11 +110,11 @@ static void measure(const char *cells, double size, double near) {
 int main(int argc, char **argv) {
   static const double sizes[][2] = {{0.04, 0.004}, {0.028, 0.0028}, {0.02, 0.0016}, {0.014, 0.001}};
   MPI_Init(&argc, &argv);
-  check(pcsim_solver_start(MPI_COMM_WORLD), "PETSc");
+  bench_must(pcsim_solver_start(MPI_COMM_WORLD), "PETSc");
   printf("%-10s %7s  %13s %10s %10s %6s %10s %7s %6s %6s\n", "cells", "number", "coefficient", "error",
          "estimated", "ratio", "corrected", "solve/s", "adj/s", "est/s");
   for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
     measure(argc > 1 ? argv[1] : "triangles", sizes[k][0], sizes[k][1]);
-  check(pcsim_solver_end(), "PETSc");
+  bench_must(pcsim_solver_end(), "PETSc");
   return MPI_Finalize() != MPI_SUCCESS;
 }

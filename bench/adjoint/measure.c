@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file measure.c  What an adjoint costs beside a linearised solve, and an estimated error beside the whole
  *  solution: see README.md. */
+#include "bench/generate.h"
+#include "bench/program.h"
 #include "solver/transport_linear.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /** A law with parameters and a quantity. */
 typedef struct {
@@ -58,14 +59,6 @@ typedef struct {
   double estimate;
 } times;
 
-static void stop(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
-static void check(pcsim_status status, const char *what) {
-  if (status != PCSIM_OK) stop(what);
-}
-
 /* The law's text with N blocks a side of these cells. */
 static void write_text(const law *l, int blocks, const char *cells, char *text, size_t size) {
   size_t used = 0;
@@ -94,25 +87,11 @@ typedef struct {
 } made;
 
 static void make_mesh(made *m) {
-  char path[] = "/tmp/bench-adjoint-XXXXXX";
-  pcsim_mesh_spec *spec = NULL;
-  pcsim_raw_mesh *raw = NULL, *fine = NULL;
-  const int file = mkstemp(path);
-  if (file < 0) {
-    perror(path);
-    exit(1);
-  }
-  close(file);
-  check(pcsim_mesh_spec_read(m->tree, &spec), "mesh");
-  check(pcsim_tree_status(m->tree), "case");
-  check(pcsim_mesh_spec_generate(spec, path, NULL), "mesh");
-  check(pcsim_raw_mesh_read(path, &raw), path);
-  remove(path);
-  check(pcsim_raw_mesh_refine(raw, &fine), "refine");
-  check(pcsim_mesh_create(MPI_COMM_WORLD, raw, &m->mesh), "mesh");
-  check(pcsim_mesh_create(MPI_COMM_WORLD, fine, &m->fine), "refined mesh");
+  pcsim_raw_mesh *raw = bench_generate(m->tree), *fine = NULL;
+  bench_must(pcsim_raw_mesh_refine(raw, &fine), "refine");
+  bench_must(pcsim_mesh_create(MPI_COMM_WORLD, raw, &m->mesh), "mesh");
+  bench_must(pcsim_mesh_create(MPI_COMM_WORLD, fine, &m->fine), "refined mesh");
   pcsim_raw_mesh_destroy(&raw), pcsim_raw_mesh_destroy(&fine);
-  pcsim_mesh_spec_destroy(&spec);
 }
 
 static void make(const law *l, int blocks, const char *cells, made *m) {
@@ -123,13 +102,13 @@ static void make(const law *l, int blocks, const char *cells, made *m) {
   char text[2048];
   write_text(l, blocks, cells, text, sizeof text);
   *m = (made){0};
-  check(pcsim_tree_parse(text, strlen(text), "case", &m->tree), "case");
+  bench_must(pcsim_tree_parse(text, strlen(text), "case", &m->tree), "case");
   make_mesh(m);
-  check(pcsim_transport_problem_read(m->tree, m->mesh, &m->problem), "problem");
-  check(pcsim_transport_problem_read(m->tree, m->fine, &m->fine_problem), "problem");
-  check(pcsim_tree_status(m->tree), "case");
-  check(pcsim_transport_solver_create(m->mesh, m->problem, &options, &m->solver), "solver");
-  check(pcsim_lower(&l->of, 1, &names, &m->of, NULL, NULL), l->of);
+  bench_must(pcsim_transport_problem_read(m->tree, m->mesh, &m->problem), "problem");
+  bench_must(pcsim_transport_problem_read(m->tree, m->fine, &m->fine_problem), "problem");
+  bench_must(pcsim_tree_status(m->tree), "case");
+  bench_must(pcsim_transport_solver_create(m->mesh, m->problem, &options, &m->solver), "solver");
+  bench_must(pcsim_lower(&l->of, 1, &names, &m->of, NULL, NULL), l->of);
 }
 
 static void unmake(made *m) {
@@ -150,17 +129,17 @@ static void time_solve(const discrete_system *system, double tolerance, times *t
   double *b = NULL, *x = NULL;
   int64_t iterations;
   bool converged;
-  check(pcsim_alloc(size, sizeof *b, &b), "memory");
-  check(pcsim_alloc(size, sizeof *x, &x), "memory");
+  bench_must(pcsim_alloc(size, sizeof *b, &b), "memory");
+  bench_must(pcsim_alloc(size, sizeof *x, &x), "memory");
   for (size_t i = 0; i < size; i++)
     b[i] = system->volume[i / (size_t)system->m] * (1 + (double)(i * 7919 % 4001) / 4001);
   const double begin = pcsim_time_cpu();
-  check(system->freeze(system->context, 0, true), "freeze");
-  check(system->residual(system->context, 0, x), "residual");
+  bench_must(system->freeze(system->context, 0, true), "freeze");
+  bench_must(system->residual(system->context, 0, x), "residual");
   system->set_shift(system->context, INFINITY, INFINITY);
-  check(system->renew(system->context), "preconditioner");
-  check(system->solve(system->context, b, tolerance, x, &iterations, &converged), "solve");
-  if (!converged) stop("the linearised solve missed its tolerance");
+  bench_must(system->renew(system->context), "preconditioner");
+  bench_must(system->solve(system->context, b, tolerance, x, &iterations, &converged), "solve");
+  if (!converged) bench_stop("the linearised solve missed its tolerance");
   least(&t->solve, begin);
   pcsim_free(&b), pcsim_free(&x);
 }
@@ -174,21 +153,21 @@ static void measure(const law *l, int blocks, const char *cells, int repetitions
   make(l, blocks, cells, &m);
   const int64_t n = pcsim_mesh_get(m.mesh)->num_cells;
   const int unknowns = pcsim_transport_problem_get(m.problem)->num_unknowns;
-  check(pcsim_alloc((size_t)(n * unknowns), sizeof *psi, &psi), "memory");
-  check(pcsim_alloc((size_t)n, sizeof *indicator, &indicator), "memory");
+  bench_must(pcsim_alloc((size_t)(n * unknowns), sizeof *psi, &psi), "memory");
+  bench_must(pcsim_alloc((size_t)n, sizeof *indicator, &indicator), "memory");
   const double begin = pcsim_time_cpu();
   pcsim_solve_result result;
-  check(pcsim_transport_solver_run(m.solver, NULL, NULL, &result), "run");
+  bench_must(pcsim_transport_solver_run(m.solver, NULL, NULL, &result), "run");
   t.whole = pcsim_time_cpu() - begin;
   /* the same discrete laws, to time the parts of a Newton step */
   const transport_choices choices = {.central = 1, .kappa = options.kappa, .quadratic = options.quadratic};
   transport_context context = {0};
   discrete_system system;
   pcsim_transport_fields fields;
-  check(transport_create(m.mesh, m.problem, &choices, &context.t), "laws");
-  check(transport_linear_create(context.t, &options, &context.linear), "linear");
+  bench_must(transport_create(m.mesh, m.problem, &choices, &context.t), "laws");
+  bench_must(transport_linear_create(context.t, &options, &context.linear), "linear");
   transport_system(&context, &system);
-  check(pcsim_transport_solver_fields(m.solver, &fields), "fields");
+  bench_must(pcsim_transport_solver_fields(m.solver, &fields), "fields");
   for (int64_t c = 0; c < n; c++)
     for (int i = 0; i < unknowns; i++) system.q[c * unknowns + i] = fields.value[i][c];
   const pcsim_functional of = {.kind = PCSIM_FUNCTIONAL_INTEGRAL, .program = m.of};
@@ -196,12 +175,12 @@ static void measure(const law *l, int blocks, const char *cells, int repetitions
   for (int k = 0; k < repetitions; k++) {
     time_solve(&system, tolerance, &t);
     const double adjoint = pcsim_time_cpu();
-    check(pcsim_transport_solver_adjoint(m.solver, &of, l->parameter, l->num, tolerance, &s), "adjoint");
-    if (!s.converged) stop("the adjoint missed its tolerance");
+    bench_must(pcsim_transport_solver_adjoint(m.solver, &of, l->parameter, l->num, tolerance, &s), "adjoint");
+    if (!s.converged) bench_stop("the adjoint missed its tolerance");
     least(&t.adjoint, adjoint);
     const double estimate = pcsim_time_cpu();
     pcsim_estimate e = {.value = s.value, .indicator = indicator};
-    check(pcsim_transport_solver_estimate(m.solver, &of, psi, m.fine, m.fine_problem, &e), "estimate");
+    bench_must(pcsim_transport_solver_estimate(m.solver, &of, psi, m.fine, m.fine_problem, &e), "estimate");
     least(&t.estimate, estimate);
   }
   printf("%-22s %-10s %8lld %9.3f %9.3f %9.3f %9.2f %9.3f %9.2f\n", l->name, cells, (long long)n, t.whole,
@@ -223,13 +202,13 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench-adjoint [BLOCKS A SIDE [REPETITIONS]]\n");
     return 2;
   }
-  check(pcsim_solver_start(MPI_COMM_WORLD), "PETSc");
+  bench_must(pcsim_solver_start(MPI_COMM_WORLD), "PETSc");
   printf("%-22s %-10s %8s %9s %9s %9s %9s %9s %9s\n", "law", "cells", "number", "whole/s", "solve/s",
          "adjoint/s", "ratio", "error/s", "of whole");
   for (int k = 0; k < NUM_LAWS; k++) {
     measure(&laws[k], blocks, "quads", repetitions);
     measure(&laws[k], blocks, "triangles", repetitions);
   }
-  check(pcsim_solver_end(), "PETSc");
+  bench_must(pcsim_solver_end(), "PETSc");
   return MPI_Finalize() != MPI_SUCCESS;
 }

@@ -3,6 +3,8 @@
  *  FILE PROBLEM WIDTH POINTS PRECISION THREADS ROUTE. */
 #include "problems.h"
 
+#include "bench/program.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,11 +25,6 @@ typedef struct {
   pcsim_program *program;
   pcsim_executor *executor;
 } trainer;
-
-static void stop(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
 
 static double *reserve(size_t n) {
   double *a = aligned_alloc(64, (n * sizeof *a + 63) / 64 * 64);
@@ -54,7 +51,7 @@ static void read_numbers(trainer *t, const char *path, int inputs, int width, in
 }
 
 static void bind(trainer *t, const char *name, const double *data) {
-  if (pcsim_executor_bind(t->executor, name, data) != PCSIM_OK) stop(name);
+  if (pcsim_executor_bind(t->executor, name, data) != PCSIM_OK) bench_stop(name);
 }
 
 /** Inputs that only nested routes have. */
@@ -75,7 +72,7 @@ static void bind_all(trainer *t, int inputs, int points) {
     if (inputs > 1) t->constant[1][i * inputs + 1] = 1;
     t->constant[2][i] = 1;
   }
-  if (pcsim_executor_points(t->executor, "points", points) != PCSIM_OK) stop("points");
+  if (pcsim_executor_points(t->executor, "points", points) != PCSIM_OK) bench_stop("points");
   bind(t, "x", t->numbers + t->num_numbers);
   bind(t, "f", t->numbers + t->num_numbers + (size_t)points * (size_t)inputs);
   bind(t, "b_loss", t->constant[2]);
@@ -84,14 +81,15 @@ static void bind_all(trainer *t, int inputs, int points) {
     char name[8];
     snprintf(name, sizeof name, "b_%s", parameter_names[i]);
     bind(t, parameter_names[i], t->numbers + t->start[i]);
-    if (pcsim_executor_bind_output(t->executor, name, t->gradient + t->start[i]) != PCSIM_OK) stop(name);
+    if (pcsim_executor_bind_output(t->executor, name, t->gradient + t->start[i]) != PCSIM_OK)
+      bench_stop(name);
   }
-  if (pcsim_executor_bind_output(t->executor, "loss", &t->loss) != PCSIM_OK) stop("loss");
+  if (pcsim_executor_bind_output(t->executor, "loss", &t->loss) != PCSIM_OK) bench_stop("loss");
 }
 
 /** Loss and gradient, then Adam: in double, also where the engine works in single. */
 static void step(trainer *t) {
-  if (pcsim_executor_run(t->executor, false) != PCSIM_OK) stop("run");
+  if (pcsim_executor_run(t->executor, false) != PCSIM_OK) bench_stop("run");
   t->steps++;
   const double a = rate / (1 - pow(beta1, t->steps)), b = 1 / (1 - pow(beta2, t->steps));
   double *restrict x = t->numbers, *restrict m = t->first, *restrict v = t->second;
@@ -135,9 +133,9 @@ int main(int argc, char **argv) {
   t.gradient = reserve((size_t)t.num_numbers);
   t.first = reserve((size_t)t.num_numbers);
   t.second = reserve((size_t)t.num_numbers);
-  if (problem_gradient(problem, argv[7], width, &t.program) != PCSIM_OK) stop(problem);
+  if (problem_gradient(problem, argv[7], width, &t.program) != PCSIM_OK) bench_stop(problem);
   const pcsim_executor_options options = {.threads = threads, .single = !strcmp(argv[5], "single")};
-  if (pcsim_executor_create(t.program, &options, &t.executor) != PCSIM_OK) stop("executor");
+  if (pcsim_executor_create(t.program, &options, &t.executor) != PCSIM_OK) bench_stop("executor");
   bind_all(&t, inputs, points);
   print_check(&t);
   for (char line[32]; fgets(line, sizeof line, stdin);) {

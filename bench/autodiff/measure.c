@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file measure.c  Share of the peak that jets and gradients of networks reach: see README.md. */
+#include "bench/program.h"
 #include "functions.h"
 #include "networks.h"
 #include "peak.h"
@@ -26,11 +27,6 @@ static const figure figures[] = {{"jet", RUN, network_jet},
                                  {"jtj", PRODUCT, network_jacobian}};
 static const int widths[] = {20, 40, 64, 128};
 
-static void stop(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
-
 /** Data of every input: small numbers, directions along the axes. */
 static void bind_all(const pcsim_program *p, pcsim_executor *x, double *data) {
   (void)p;
@@ -46,7 +42,7 @@ static void bind_all(const pcsim_program *p, pcsim_executor *x, double *data) {
     const double *data;
   } inputs[] = {{"x", data}, {"v_0", along[0]}, {"v_1", along[1]},
                 {"f", data}, {"b_loss", ones},  {"b_r", ones}};
-  if (pcsim_executor_points(x, "points", num_points) != PCSIM_OK) stop("points");
+  if (pcsim_executor_points(x, "points", num_points) != PCSIM_OK) bench_stop("points");
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
     if (pcsim_executor_bind(x, inputs[i].name, inputs[i].data) != PCSIM_OK) pcsim_error_clear();
 }
@@ -84,11 +80,11 @@ static duration run_once(pcsim_executor *x, mode m, int points, double *product)
   const pcsim_jacobian j = {.outputs = parameters, .num_outputs = 10, .end = points};
   const duration before = {now(), pcsim_time_cpu()};
   points_seen = 0;
-  if (m == JACOBIAN && pcsim_executor_jacobian(x, &j, visit, NULL) != PCSIM_OK) stop("jacobian");
-  if (m == PRODUCT && pcsim_executor_jacobian_product(x, &j, product) != PCSIM_OK) stop("product");
-  if (m == RUN && pcsim_executor_run(x, false) != PCSIM_OK) stop("run");
+  if (m == JACOBIAN && pcsim_executor_jacobian(x, &j, visit, NULL) != PCSIM_OK) bench_stop("jacobian");
+  if (m == PRODUCT && pcsim_executor_jacobian_product(x, &j, product) != PCSIM_OK) bench_stop("product");
+  if (m == RUN && pcsim_executor_run(x, false) != PCSIM_OK) bench_stop("run");
   const duration d = {now() - before.clock, pcsim_time_cpu() - before.processor};
-  if (m == JACOBIAN && points_seen != points) stop("points of the Jacobian");
+  if (m == JACOBIAN && points_seen != points) bench_stop("points of the Jacobian");
   return d;
 }
 
@@ -118,15 +114,16 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
   pcsim_program *p = NULL;
   pcsim_executor *x = NULL;
   static double data[2 * MAX_POINTS];
-  if (f->create(width, &p) != PCSIM_OK) stop(f->kind);
+  if (f->create(width, &p) != PCSIM_OK) bench_stop(f->kind);
   if (pcsim_executor_create(p, &(pcsim_executor_options){.threads = threads, .single = single, .tile = tile},
                             &x) != PCSIM_OK)
-    stop(f->kind);
+    bench_stop(f->kind);
   bind_all(p, x, data);
   const double count = count_parameters(width);
   const int points = points_of(f->mode, width);
   double *product = NULL;
-  if (f->mode == PRODUCT && !(product = calloc((size_t)(count * count), sizeof *product))) stop("memory");
+  if (f->mode == PRODUCT && !(product = calloc((size_t)(count * count), sizeof *product)))
+    bench_stop("memory");
   double operations = pcsim_program_count(p).operations, peak;
   if (f->mode == PRODUCT) operations += count * (count + 1);
   const duration best = best_of(x, f->mode, points, product, single, threads, budget, &peak);

@@ -4,6 +4,7 @@
 #include "residual.h"
 
 #include "autodiff/graph.h"
+#include "bench/program.h"
 #include "networks.h"
 #include "peak.h"
 
@@ -20,12 +21,6 @@ static const char *const typed[] = {"u*u_x + v*u_y + p_x - nu*(u_xx + u_yy)",
 static const char *const needed[RESIDUAL_INPUTS] = {"u",   "v",   "u_x", "u_y",         "v_x",
                                                     "v_y", "p_x", "p_y", "u_xx + u_yy", "v_xx + v_yy"};
 
-static void must(pcsim_status status, const char *what) {
-  if (status == PCSIM_OK) return;
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
-
 /** Expressions of the network's outputs u, v and p. */
 static pcsim_program *expressions_of_network(const char *const *texts, int n) {
   static const char *const coordinates[] = {"x", "y"}, *const unknowns[] = {"u", "v", "p"},
@@ -39,12 +34,12 @@ static pcsim_program *expressions_of_network(const char *const *texts, int n) {
                                 .parameters = nu,
                                 .values = &value};
   pcsim_program *lowered = NULL, *fields = NULL, *composed = NULL;
-  must(pcsim_lower(texts, n, &names, &lowered, NULL, NULL), "lower");
-  must(pcsim_program_create(&fields), "network");
+  bench_must(pcsim_lower(texts, n, &names, &lowered, NULL, NULL), "lower");
+  bench_must(pcsim_program_create(&fields), "network");
   const pcsim_value x = pcsim_build_input(fields, "coordinates", pcsim_build_space(fields, "points"), 2);
   const pcsim_value y = network_build(fields, x, WIDTH, 3);
   for (int i = 0; i < 3; i++) pcsim_build_output(fields, unknowns[i], pcsim_build_slice(fields, y, i, 1));
-  must(pcsim_lower_compose(lowered, &names, fields, &composed), "compose");
+  bench_must(pcsim_lower_compose(lowered, &names, fields, &composed), "compose");
   pcsim_program_destroy(&lowered);
   pcsim_program_destroy(&fields);
   return composed;
@@ -52,8 +47,8 @@ static pcsim_program *expressions_of_network(const char *const *texts, int n) {
 
 static pcsim_program *reverse_of(pcsim_program *p) {
   pcsim_program *reverse = NULL;
-  must(pcsim_transform_vjp(p, network_parameters, NUM_PARAMETERS, &reverse), "reverse");
-  must(pcsim_program_simplify(reverse), "reverse");
+  bench_must(pcsim_transform_vjp(p, network_parameters, NUM_PARAMETERS, &reverse), "reverse");
+  bench_must(pcsim_program_simplify(reverse), "reverse");
   pcsim_program_destroy(&p);
   return reverse;
 }
@@ -67,7 +62,7 @@ static pcsim_program *typed_gradient(void) {
     loss = i ? pcsim_build_binary(p, PCSIM_OP_ADD, loss, square) : square;
   }
   pcsim_build_output(p, "loss", pcsim_build_mean(p, loss));
-  must(pcsim_program_keep(p, (const char *const[]){"loss"}, 1), "loss");
+  bench_must(pcsim_program_keep(p, (const char *const[]){"loss"}, 1), "loss");
   return reverse_of(p);
 }
 
@@ -80,12 +75,12 @@ typedef struct {
 } bench;
 
 static void bind(bench *b, pcsim_executor *x, int which) {
-  must(pcsim_executor_points(x, "points", POINTS), "points");
-  must(pcsim_executor_bind(x, "coordinates", b->points), "coordinates");
+  bench_must(pcsim_executor_points(x, "points", POINTS), "points");
+  bench_must(pcsim_executor_bind(x, "coordinates", b->points), "coordinates");
   for (int i = 0; i < NUM_PARAMETERS; i++) {
     char name[8];
     snprintf(name, sizeof name, "b_%s", network_parameters[i]);
-    must(pcsim_executor_bind_output(x, name, b->gradient[which][i]), name);
+    bench_must(pcsim_executor_bind_output(x, name, b->gradient[which][i]), name);
   }
 }
 
@@ -99,16 +94,16 @@ static void create(bench *b, int threads, int tile) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) b->loop = hand_residual_avx2;
 #endif
-  must(pcsim_executor_create(gradient, &options, &b->typed), "typed");
-  must(pcsim_executor_create(network, &options, &b->hand), "hand");
+  bench_must(pcsim_executor_create(gradient, &options, &b->typed), "typed");
+  bench_must(pcsim_executor_create(network, &options, &b->hand), "hand");
   bind(b, b->typed, 0);
   bind(b, b->hand, 1);
-  must(pcsim_executor_bind(b->typed, "b_loss", &b->one), "b_loss");
+  bench_must(pcsim_executor_bind(b->typed, "b_loss", &b->one), "b_loss");
   for (int i = 0; i < RESIDUAL_INPUTS; i++) {
     char name[8];
     snprintf(name, sizeof name, "b_%d", i);
-    must(pcsim_executor_bind(b->hand, name, b->seeds[i]), name);
-    must(pcsim_executor_bind_output(b->hand, name + 2, b->jets[i]), name);
+    bench_must(pcsim_executor_bind(b->hand, name, b->seeds[i]), name);
+    bench_must(pcsim_executor_bind_output(b->hand, name + 2, b->jets[i]), name);
   }
   pcsim_program_destroy(&gradient);
   pcsim_program_destroy(&network);
@@ -118,7 +113,7 @@ static double clock_of(int threads) { return threads > 1 ? now() : pcsim_time_cp
 
 static double run_typed(bench *b, int threads) {
   const double before = clock_of(threads);
-  must(pcsim_executor_run(b->typed, false), "typed");
+  bench_must(pcsim_executor_run(b->typed, false), "typed");
   return clock_of(threads) - before;
 }
 
@@ -129,7 +124,7 @@ static double run_hand(bench *b, int threads) {
   double *seed[RESIDUAL_INPUTS];
   for (int i = 0; i < RESIDUAL_INPUTS; i++) in[i] = b->jets[i], seed[i] = b->seeds[i];
   const double before = clock_of(threads);
-  must(pcsim_executor_run(b->hand, false), "hand");
+  bench_must(pcsim_executor_run(b->hand, false), "hand");
   b->loop(POINTS, in, seed);
   return clock_of(threads) - before;
 }
@@ -177,7 +172,7 @@ static void measure(bench *b, int threads, int tile, double budget) {
 void measure_residual(const char *only, double budget, int tile) {
   if (!strstr("residual w64", only) && strncmp(only, "residual", 8) != 0) return; /* both threads together */
   bench *b = NULL;
-  must(pcsim_alloc(1, sizeof *b, &b), "residual");
+  bench_must(pcsim_alloc(1, sizeof *b, &b), "residual");
   for (int threads = 1; threads <= 2; threads++) measure(b, threads, tile, budget);
   pcsim_free(&b);
 }

@@ -3,6 +3,7 @@
 #include "sequence.h"
 
 #include "autodiff/exec.h"
+#include "bench/program.h"
 #include "peak.h"
 
 #include <math.h>
@@ -24,15 +25,6 @@ typedef struct {
   int32_t *others[MAX_THREADS];   /**< faces of earlier threads' cells that touch those of this one */
   int64_t num_others[MAX_THREADS];
 } bench;
-
-static void stop(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
-
-static void must(pcsim_status status, const char *what) {
-  if (status != PCSIM_OK) stop(what);
-}
 
 /* -------------------------------------------------------------------- data */
 
@@ -57,11 +49,11 @@ static void create_hand(bench *b) {
   const size_t cells = (size_t)m->num_cells, entries = (size_t)(m->start[cells] - m->num_cells);
   hand_loops *h = &b->hand;
   *h = (hand_loops){.mesh = m, .q = b->q, .length = b->length};
-  must(pcsim_alloc(cells + 1, sizeof *h->near_start, &h->near_start), "hand");
-  must(pcsim_alloc(entries, sizeof *h->near, &h->near), "hand");
-  must(pcsim_alloc(2 * entries, sizeof *h->weight, &h->weight), "hand");
-  must(pcsim_alloc(8 * cells, sizeof *h->slope, &h->slope), "hand");
-  must(pcsim_alloc(3 * cells, sizeof *h->r, &h->r), "hand");
+  bench_must(pcsim_alloc(cells + 1, sizeof *h->near_start, &h->near_start), "hand");
+  bench_must(pcsim_alloc(entries, sizeof *h->near, &h->near), "hand");
+  bench_must(pcsim_alloc(2 * entries, sizeof *h->weight, &h->weight), "hand");
+  bench_must(pcsim_alloc(8 * cells, sizeof *h->slope, &h->slope), "hand");
+  bench_must(pcsim_alloc(3 * cells, sizeof *h->r, &h->r), "hand");
   for (size_t c = 0; c < cells; c++) {
     int32_t at = h->near_start[c];
     for (int64_t e = m->start[c]; e < m->start[c + 1] - 1; e++, at++) {
@@ -84,11 +76,11 @@ static void create_hand(bench *b) {
 static void share_out(bench *b, int threads) {
   const triangles *m = &b->mesh;
   b->threads = threads;
-  must(pool_create(threads, &b->pool), "threads");
+  bench_must(pool_create(threads, &b->pool), "threads");
   for (int t = 0; t <= threads; t++) b->bound[t] = m->num_cells * t / threads;
   for (int t = 0; t < threads; t++) {
     b->num_others[t] = 0;
-    must(pcsim_alloc((size_t)m->num_faces, sizeof *b->others[t], &b->others[t]), "threads");
+    bench_must(pcsim_alloc((size_t)m->num_faces, sizeof *b->others[t], &b->others[t]), "threads");
     for (int64_t f = 0; f < m->num_faces; f++)
       if (m->owner[f] < b->bound[t] && m->neighbour[f] >= b->bound[t] && m->neighbour[f] < b->bound[t + 1])
         b->others[t][b->num_others[t]++] = (int32_t)f;
@@ -102,14 +94,14 @@ static void gather_in(bench *b) {
 
 static void create_bench(int side, bench *b) {
   *b = (bench){0};
-  must(triangles_create(side, &b->mesh), "mesh");
+  bench_must(triangles_create(side, &b->mesh), "mesh");
   const size_t cells = (size_t)b->mesh.num_cells;
   /* One number more: the loops read four from the last three. */
-  must(pcsim_alloc(3 * cells + 1, sizeof *b->q, &b->q), "fields");
-  must(pcsim_alloc(3 * cells, sizeof *b->r, &b->r), "fields");
-  must(pcsim_alloc(3 * cells, sizeof *b->seed, &b->seed), "fields");
-  must(pcsim_alloc(3 * cells, sizeof *b->cotangent, &b->cotangent), "fields");
-  must(pcsim_alloc(cells, sizeof *b->length, &b->length), "fields");
+  bench_must(pcsim_alloc(3 * cells + 1, sizeof *b->q, &b->q), "fields");
+  bench_must(pcsim_alloc(3 * cells, sizeof *b->r, &b->r), "fields");
+  bench_must(pcsim_alloc(3 * cells, sizeof *b->seed, &b->seed), "fields");
+  bench_must(pcsim_alloc(3 * cells, sizeof *b->cotangent, &b->cotangent), "fields");
+  bench_must(pcsim_alloc(cells, sizeof *b->length, &b->length), "fields");
   make_fields(b);
   create_hand(b);
 }
@@ -151,7 +143,7 @@ static double run_hand(bench *b) {
 
 static double run_program(pcsim_executor *x, int threads) {
   const double before = clock_of(threads);
-  must(pcsim_executor_run(x, false), "run");
+  bench_must(pcsim_executor_run(x, false), "run");
   return clock_of(threads) - before;
 }
 
@@ -162,25 +154,25 @@ static pcsim_executor *create_executor(const bench *b, const pcsim_program *p, b
                                        double *out) {
   const triangles *m = &b->mesh;
   pcsim_executor *x = NULL;
-  must(pcsim_executor_create(p, &(pcsim_executor_options){.threads = b->threads, .tile = tile}, &x),
-       "executor");
-  must(pcsim_executor_points(x, "cells", m->num_cells), "cells");
-  must(pcsim_executor_points(x, "faces", m->num_faces), "faces");
-  must(pcsim_executor_points(x, "walls", m->num_walls), "walls");
+  bench_must(pcsim_executor_create(p, &(pcsim_executor_options){.threads = b->threads, .tile = tile}, &x),
+             "executor");
+  bench_must(pcsim_executor_points(x, "cells", m->num_cells), "cells");
+  bench_must(pcsim_executor_points(x, "faces", m->num_faces), "faces");
+  bench_must(pcsim_executor_points(x, "walls", m->num_walls), "walls");
   const struct {
     const char *name;
     const double *data;
   } inputs[] = {
       {"q", b->q}, {"length", b->length}, {"reach", m->reach}, {"face", m->face}, {"wall", m->wall}};
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-    must(pcsim_executor_bind(x, inputs[i].name, inputs[i].data), inputs[i].name);
-  must(pcsim_executor_bind_sparse(x, "gradient", m->start, m->column, m->weight), "gradient");
-  must(pcsim_executor_bind_sparse(x, "sides", m->side_start, m->side_face, m->side_sign), "sides");
-  must(pcsim_executor_bind_index(x, "owner", m->owner), "owner");
-  must(pcsim_executor_bind_index(x, "neighbour", m->neighbour), "neighbour");
-  must(pcsim_executor_bind_index(x, "inside", m->inside), "inside");
-  if (reverse) must(pcsim_executor_bind(x, "b_r", b->seed), "b_r");
-  must(pcsim_executor_bind_output(x, reverse ? "b_q" : "r", out), "output");
+    bench_must(pcsim_executor_bind(x, inputs[i].name, inputs[i].data), inputs[i].name);
+  bench_must(pcsim_executor_bind_sparse(x, "gradient", m->start, m->column, m->weight), "gradient");
+  bench_must(pcsim_executor_bind_sparse(x, "sides", m->side_start, m->side_face, m->side_sign), "sides");
+  bench_must(pcsim_executor_bind_index(x, "owner", m->owner), "owner");
+  bench_must(pcsim_executor_bind_index(x, "neighbour", m->neighbour), "neighbour");
+  bench_must(pcsim_executor_bind_index(x, "inside", m->inside), "inside");
+  if (reverse) bench_must(pcsim_executor_bind(x, "b_r", b->seed), "b_r");
+  bench_must(pcsim_executor_bind_output(x, reverse ? "b_q" : "r", out), "output");
   return x;
 }
 
@@ -255,9 +247,9 @@ void measure_sequence(const char *only, double budget, int tile) {
   if (!strstr("sequence", only) && strncmp(only, "sequence", 8) != 0) return; /* its figures come together */
   programs p = {0};
   const char *const wrt[] = {"q"}, *const cotangent[] = {"b_q"};
-  must(sequence_program(&p.forward), "program");
-  must(pcsim_transform_vjp(p.forward, wrt, 1, &p.reverse), "reverse");
-  must(pcsim_program_keep(p.reverse, cotangent, 1), "reverse");
+  bench_must(sequence_program(&p.forward), "program");
+  bench_must(pcsim_transform_vjp(p.forward, wrt, 1, &p.reverse), "reverse");
+  bench_must(pcsim_program_keep(p.reverse, cotangent, 1), "reverse");
   for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
     bench b;
     create_bench(sides[i], &b);

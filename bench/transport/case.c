@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "case.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "bench/generate.h"
 
-void bench_stop(const char *what) {
-  fprintf(stderr, "%s: %s\n", what, pcsim_error_message());
-  exit(1);
-}
 static void read_exact(bench_case *b) {
   static const char *const names[] = {"x", "y", "z", "t"};
   const pcsim_node *reference = pcsim_node_get(pcsim_tree_root(b->tree), "reference");
@@ -16,26 +10,12 @@ static void read_exact(bench_case *b) {
   if (exact && !pcsim_node_as_expr(b->tree, exact, names, 4, &b->exact)) bench_stop("reference.u.exact");
 }
 
-static void make_mesh(bench_case *b) {
-  char path[] = "/tmp/pcsim-bench-XXXXXX";
-  pcsim_mesh_spec *spec = NULL;
-  MUST(pcsim_mesh_spec_read(b->tree, &spec));
-  MUST(pcsim_tree_status(b->tree));
-  const int file = mkstemp(path);
-  if (file < 0) bench_stop(path);
-  close(file);
-  MUST(pcsim_mesh_spec_generate(spec, path, NULL));
-  MUST(pcsim_raw_mesh_read(path, &b->raw));
-  unlink(path);
-  pcsim_mesh_spec_destroy(&spec);
-  MUST(pcsim_mesh_create(MPI_COMM_WORLD, b->raw, &b->mesh));
-}
-
 void bench_open(bench_case *b, const char *path, int num, char **settings) {
   *b = (bench_case){0};
   MUST(pcsim_tree_read(path, &b->tree));
   for (int i = 0; i < num; i++) MUST(pcsim_tree_set(b->tree, settings[i]));
-  make_mesh(b);
+  b->raw = bench_generate(b->tree);
+  MUST(pcsim_mesh_create(MPI_COMM_WORLD, b->raw, &b->mesh));
   pcsim_transport_options_read(b->tree, &b->options);
   MUST(pcsim_transport_problem_read(b->tree, b->mesh, &b->problem));
   read_exact(b);

@@ -3,6 +3,8 @@
 #ifndef PCSIM_BENCH_TRANSPORT_CASE_H
 #define PCSIM_BENCH_TRANSPORT_CASE_H
 
+#include "bench/program.h"
+
 #include <pcsim/solver.h>
 
 typedef struct {
@@ -14,12 +16,7 @@ typedef struct {
   pcsim_expr *exact; /**< `reference.u.exact`, of x, y, z, t; NULL if the case has none */
 } bench_case;
 
-/** Ends the program with what went wrong. */
-void bench_stop(const char *what);
-#define MUST(call)                                                                                           \
-  do {                                                                                                       \
-    if ((call) != PCSIM_OK) bench_stop(#call);                                                               \
-  } while (0)
+#define MUST(call) bench_must(call, #call)
 
 /** Case file, then settings "key=value". */
 void bench_open(bench_case *b, const char *path, int num, char **settings);
