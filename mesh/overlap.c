@@ -156,35 +156,55 @@ void overlap_cell_make(const double *nodes, pcsim_cell_type type, const int32_t 
 
 /* --------------------------------------------------------------- cutting */
 
+/* Room for what is left of a piece. It has up to OVERLAP_FACES faces and is cut by a plane for each face of
+ * the other. A cut adds one face, and one corner at most to each other face: a plane meets the rim of a
+ * convex polygon twice. The new face gets those two corners of each other face, each of its corners from both
+ * faces that meet there. The last cut's face has the most, twice the number of faces before; the rest is for
+ * round-off, by which a plane close to an edge can meet the rim more often. */
+enum { FACES = 2 * OVERLAP_FACES, MOST = 2 * (FACES - 1), CORNERS = MOST + 10 };
+_Static_assert(OVERLAP_CORNERS + OVERLAP_FACES <= MOST, "the faces of the piece itself have fewer corners");
+
+typedef struct {
+  int num_faces;
+  int size[FACES];
+  double corner[FACES][CORNERS][3];
+} remainder_piece;
+
 /* Corners on the new face of a cut, in any order. */
 typedef struct {
   int num;
-  double corner[2 * OVERLAP_FACES][3];
+  double corner[CORNERS][3];
 } rim;
 
-/* The part of a polygon behind a plane; where it crosses the plane, to the rim. */
+static bool add_corner(double (*corner)[3], int *num, const double x[3]) {
+  if (*num == CORNERS) return false;
+  memcpy(corner[(*num)++], x, sizeof *corner);
+  return true;
+}
+
+/* The part of a polygon behind a plane; where it crosses the plane, to the rim. -1: no room. */
 static int cut_polygon(double (*corner)[3], int n, const double normal[3], double offset, rim *r) {
-  double kept[OVERLAP_CORNERS + 1][3];
+  double kept[CORNERS][3];
   int num = 0;
   for (int i = 0; i < n; i++) {
     const double *a = corner[i], *b = corner[(i + 1) % n];
     const double da = dot(normal, a) - offset, db = dot(normal, b) - offset;
-    if (da <= 0 && num < OVERLAP_CORNERS) memcpy(kept[num++], a, sizeof kept[0]);
+    if (da <= 0 && !add_corner(kept, &num, a)) return -1;
     if ((da <= 0) == (db <= 0)) continue;
     const double t = da / (da - db);
     double x[3];
     for (int d = 0; d < 3; d++) x[d] = a[d] + t * (b[d] - a[d]);
-    if (num < OVERLAP_CORNERS) memcpy(kept[num++], x, sizeof kept[0]);
-    if (r && r->num < 2 * OVERLAP_FACES) memcpy(r->corner[r->num++], x, sizeof x);
+    if (!add_corner(kept, &num, x)) return -1;
+    if (r && !add_corner(r->corner, &r->num, x)) return -1;
   }
   memcpy(corner, kept, (size_t)num * sizeof kept[0]);
   return num;
 }
 
 /* The rim's corners around their middle: the face that closes the cut. */
-static void close_cut(overlap_piece *piece, rim *r, const double normal[3]) {
-  double middle[3] = {0}, u[3] = {0}, v[3], angle[2 * OVERLAP_FACES];
-  if (r->num < 3 || piece->num_faces == OVERLAP_FACES) return;
+static void close_cut(remainder_piece *piece, rim *r, const double normal[3]) {
+  double middle[3] = {0}, u[3] = {0}, v[3], angle[CORNERS];
+  if (r->num < 3) return;
   for (int i = 0; i < r->num; i++)
     for (int d = 0; d < 3; d++) middle[d] += r->corner[i][d] / r->num;
   for (int i = 0; i < r->num; i++) {
@@ -207,27 +227,28 @@ static void close_cut(overlap_piece *piece, rim *r, const double normal[3]) {
     angle[k] = a;
     memcpy(r->corner[k], x, sizeof x);
   }
-  const int n = r->num < OVERLAP_CORNERS ? r->num : OVERLAP_CORNERS;
-  memcpy(piece->corner[piece->num_faces], r->corner, (size_t)n * sizeof r->corner[0]);
-  piece->size[piece->num_faces++] = n;
+  memcpy(piece->corner[piece->num_faces], r->corner, (size_t)r->num * sizeof r->corner[0]);
+  piece->size[piece->num_faces++] = r->num;
 }
 
-/* Faces with less than three corners left go. */
-static void cut(int dim, overlap_piece *piece, const double normal[3], double offset) {
+/* Faces with less than three corners left go. False: no room. */
+static bool cut(int dim, remainder_piece *piece, const double normal[3], double offset) {
   rim r = {0};
   int left = 0;
   for (int f = 0; f < piece->num_faces; f++) {
     const int n = cut_polygon(piece->corner[f], piece->size[f], normal, offset, dim == 3 ? &r : NULL);
+    if (n < 0) return false;
     if (n < 3) continue;
     if (left != f) memcpy(piece->corner[left], piece->corner[f], (size_t)n * sizeof piece->corner[f][0]);
     piece->size[left++] = n;
   }
   piece->num_faces = left;
   if (dim == 3 && left > 0) close_cut(piece, &r, normal);
+  return true;
 }
 
 /* Triangles of the faces, in space with a corner of the piece as tip; a convex piece has all on one side. */
-static void measure(int dim, const overlap_piece *piece, double *volume, double moment[3]) {
+static void measure(int dim, const remainder_piece *piece, double *volume, double moment[3]) {
   const double *tip = piece->corner[0][0];
   for (int f = 0; f < piece->num_faces; f++)
     for (int i = 1; i + 1 < piece->size[f]; i++) {
@@ -252,7 +273,7 @@ static bool is_beyond(const overlap_piece *piece, const double normal[3], double
   return true;
 }
 
-void overlap_cells(int dim, const overlap_cell *a, const overlap_cell *b, double *volume, double moment[3]) {
+bool overlap_cells(int dim, const overlap_cell *a, const overlap_cell *b, double *volume, double moment[3]) {
   for (int i = 0; i < a->num; i++)
     for (int j = 0; j < b->num; j++) {
       const overlap_bounds *bounds = &b->bounds[j];
@@ -262,14 +283,15 @@ void overlap_cells(int dim, const overlap_cell *a, const overlap_cell *b, double
       for (int k = 0; k < bounds->num && !apart; k++)
         apart = is_beyond(&a->piece[i], bounds->normal[k], bounds->offset[k]);
       if (apart) continue;
-      overlap_piece rest;
+      remainder_piece rest;
       rest.num_faces = a->piece[i].num_faces;
       for (int f = 0; f < rest.num_faces; f++) {
         rest.size[f] = a->piece[i].size[f];
         memcpy(rest.corner[f], a->piece[i].corner[f], (size_t)rest.size[f] * sizeof rest.corner[f][0]);
       }
       for (int k = 0; k < bounds->num && rest.num_faces > 0; k++)
-        cut(dim, &rest, bounds->normal[k], bounds->offset[k]);
+        if (!cut(dim, &rest, bounds->normal[k], bounds->offset[k])) return false;
       if (rest.num_faces > 0) measure(dim, &rest, volume, moment);
     }
+  return true;
 }

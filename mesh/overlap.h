@@ -9,7 +9,8 @@
 
 #include "fv.h"
 
-enum { OVERLAP_FACES = 16, OVERLAP_CORNERS = 24, OVERLAP_PIECES = 24 };
+/* Pieces: a hexahedron's six faces of four triangles. */
+enum { OVERLAP_PIECES = 24, OVERLAP_FACES = 6, OVERLAP_CORNERS = 4 };
 
 /** A convex polyhedron by its faces, or in the plane a convex polygon as its one face. */
 typedef struct {
@@ -21,7 +22,7 @@ typedef struct {
 /** The half-spaces x . normal <= offset whose intersection a piece is. */
 typedef struct {
   int num;
-  double normal[6][3], offset[6];
+  double normal[OVERLAP_FACES][3], offset[OVERLAP_FACES];
 } overlap_bounds;
 
 typedef struct {
@@ -33,7 +34,10 @@ typedef struct {
 
 /** The pieces of a cell with these nodes ([..][3], of the array `nodes`). */
 void overlap_cell_make(const double *nodes, pcsim_cell_type type, const int32_t *cell, overlap_cell *out);
-/** Adds the volume (area) that both have in common, and its first moment about the origin. */
-void overlap_cells(int dim, const overlap_cell *a, const overlap_cell *b, double *volume, double moment[3]);
+/** Adds the volume (area) that both have in common, and its first moment about the origin. False, with part
+ * of it, if there was no room for the corners: round-off has made a plane meet the rim of a face more than
+ * twice. */
+bool overlap_cells(int dim, const overlap_cell *a, const overlap_cell *b, double *volume,
+                   double moment[3]) PCSIM_NODISCARD;
 
 #endif

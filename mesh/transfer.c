@@ -141,13 +141,24 @@ static void add_part(search *f, int32_t cell, double volume, const double centre
   f->num++;
 }
 
+static pcsim_status refuse_pair(const search *f, int32_t cell) {
+  const double *x = f->t->centre + 3 * (int64_t)cell;
+  PCSIM_FAIL(
+      PCSIM_ERR_MESH,
+      "cell %d of the other mesh at (%g, %g, %g) is so distorted that it cannot be cut with one of this mesh",
+      cell, x[0], x[1], x[2]);
+}
+
 static void common_part(void *context, int32_t cell) {
   search *f = context;
   const source *s = f->s;
   double volume = 0, moment[3] = {0}, centre[3];
   if (f->status != PCSIM_OK) return;
   overlap_cell_make(s->node, (pcsim_cell_type)s->type[cell], s->cell_node + s->start[cell], &f->other);
-  overlap_cells(f->dim, &f->own, &f->other, &volume, moment);
+  if (!overlap_cells(f->dim, &f->own, &f->other, &volume, moment)) {
+    f->status = refuse_pair(f, cell);
+    return;
+  }
   if (!(volume > 1e-13 * f->volume)) return;
   for (int d = 0; d < 3; d++) {
     centre[d] = moment[d] / volume;
@@ -193,6 +204,11 @@ static pcsim_status share(const pcsim_mesh *from, int64_t num, int width, const 
   return pcsim_mesh_broadcast(all, (size_t)num * (size_t)width * sizeof *all, from->comm);
 }
 
+static pcsim_status least_of_all(MPI_Comm comm, double *x) {
+  PCSIM_MPI(MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_DOUBLE, MPI_MIN, comm));
+  return PCSIM_OK;
+}
+
 static pcsim_status allocate(pcsim_transfer *t) {
   PCSIM_TRY(pcsim_alloc((size_t)t->num_from, 3 * sizeof *t->centre, &t->centre));
   PCSIM_TRY(pcsim_alloc((size_t)t->num_to + 1, sizeof *t->start, &t->start));
@@ -214,8 +230,7 @@ pcsim_status pcsim_transfer_create(const pcsim_mesh *from, const pcsim_mesh *to,
   PCSIM_GOTO(share(from, t->num_from, 3, pcsim_mesh_get(from)->cell_centre, t->centre), status, done);
   PCSIM_GOTO(source_make(from, &s), status, done);
   PCSIM_GOTO(pcsim_status_agree(to->comm, find_parts(t, &s, view)), status, done);
-  double least = t->covered;
-  PCSIM_MPI(MPI_Allreduce(&least, &t->covered, 1, MPI_DOUBLE, MPI_MIN, to->comm));
+  PCSIM_GOTO(least_of_all(to->comm, &t->covered), status, done);
   *transfer = t;
   t = NULL;
 done:

@@ -93,9 +93,11 @@ const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, 
 pcsim_value pcsim_build_table(pcsim_program *program, int points, const double *x, const double *y,
                               pcsim_value a);
 
-/** Values strictly between `from` and `to` of one row of an input at which the argument of a table passes one
- *  of its points, added to `*points` [*num], which stays ascending, each once: where the program bends.
- * Followed are arguments that are linear in that row alone, with parameters as they are now. Caller frees. */
+/** Values strictly between `from` and `to` of row `row` (from 0) of an input at which the argument of a table
+ *  passes one of its points, added to `*points` [*num], which stays ascending, each once: where the program
+ *  bends. Followed are arguments that are linear in that row alone, with parameters as they are now; a name
+ * or row that the program does not have adds none. `*num` 0 and `*points` NULL at first; caller frees
+ * `*points` with pcsim_free, after an error too. Errors: ERR_MEMORY. */
 pcsim_status pcsim_program_table_points(const pcsim_program *program, const char *input, int row, double from,
                                         double to, int64_t *num, double **points) PCSIM_NODISCARD;
 

@@ -63,7 +63,7 @@ pcsim_status pcsim_raw_mesh_refine(const pcsim_raw_mesh *raw, pcsim_raw_mesh **f
  * length of its edge. Plane meshes; in space nothing moves. Errors: ERR_ARG, ERR_MEMORY. */
 pcsim_status pcsim_raw_mesh_round(const pcsim_raw_mesh *raw, pcsim_raw_mesh *fine,
                                   double *most) PCSIM_NODISCARD;
-/** Number of parts of a cell or facet there. */
+/** Number of parts that pcsim_raw_mesh_refine makes of a cell or facet; 0 for an unknown type. */
 int pcsim_cell_num_parts(pcsim_cell_type type);
 
 /** The hand-over file between pcsim-mesh and pcsim: binary, checksummed, written whole or not at all. */
@@ -225,7 +225,8 @@ typedef struct pcsim_transfer pcsim_transfer;
  * the same domain the integral of a field over it stays what it was. Every rank holds the geometry of `from`
  * while this runs, and a part (48 bytes) for each pair of cells that meet. `from` is borrowed; both have the
  * same communicator. Collective. Caller destroys. Errors: ERR_CASE (a mesh in the plane and one in space),
- * ERR_MEMORY. */
+ * ERR_MESH (a cell too distorted to be cut), ERR_MEMORY. Source: Farrell et al., Comput. Methods Appl. Mech.
+ * Eng. 198, 2009. */
 pcsim_status pcsim_transfer_create(const pcsim_mesh *from, const pcsim_mesh *to,
                                    pcsim_transfer **transfer) PCSIM_NODISCARD;
 void pcsim_transfer_destroy(pcsim_transfer **transfer);
@@ -234,9 +235,8 @@ void pcsim_transfer_destroy(pcsim_transfer **transfer);
  * value. */
 double pcsim_transfer_covered(const pcsim_transfer *transfer);
 /** Means over the owned cells of `to`, out [num_cells], of a field on `from`: value [num_cells] at centres
- * and gradient [num_cells][3], or NULL for a field that is constant in each cell. Exact for linear fields.
- * Collective.
- */
+ * and gradient [num_cells][3] (unit of the value / m), or NULL for a field that is constant in each cell;
+ * caller's arrays. Exact for linear fields. Collective. Errors: ERR_MEMORY, ERR_LIBRARY. */
 pcsim_status pcsim_transfer_apply(const pcsim_transfer *transfer, const double *value, const double *gradient,
                                   double *out) PCSIM_NODISCARD;
 

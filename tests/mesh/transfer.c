@@ -111,6 +111,35 @@ static void linear_fields_and_integrals_stay(void **state) {
     }
 }
 
+/* Planes of one mesh in those of the other, exactly and within round-off: onto itself, onto its refinement,
+ * and onto itself with every node a few units of the last place away. */
+static void meshes_that_coincide(void **state) {
+  (void)state;
+  for (int k = 0; k < NUM_LATTICES; k++)
+    for (int jitter = 0; jitter < 2; jitter++)
+      for (int other = 0; other < 3; other++) {
+        lattice shape = coarse[k];
+        if (!jitter) shape.jitter = 0;
+        pcsim_raw_mesh *raw = lattice_make(&shape), *fine = NULL;
+        pcsim_mesh *from, *to;
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        assert_ok(pcsim_raw_mesh_refine(raw, &fine));
+        assert_ok(pcsim_mesh_create(MPI_COMM_WORLD, rank == 0 ? raw : NULL, &from));
+        for (int64_t i = 0; other == 2 && i < raw->num_nodes; i++)
+          for (int d = 0; d < raw->dim; d++)
+            raw->nodes[3 * i + d] *= 1 + 2.3e-16 * (double)((7 * i + 3 * d) % 5 - 2);
+        assert_ok(pcsim_mesh_create(MPI_COMM_WORLD, rank == 0 ? (other == 1 ? fine : raw) : NULL, &to));
+        const outcome there = carry(from, to, linear, true), back = carry(to, from, linear, true);
+        assert_true(fabs(there.covered - 1) < 1e-12 && there.worst < 1e-13 && back.worst < 1e-13);
+        assert_true(fabs(there.after - there.before) < 1e-12);
+        pcsim_mesh_destroy(&from);
+        pcsim_mesh_destroy(&to);
+        pcsim_raw_mesh_destroy(&raw);
+        pcsim_raw_mesh_destroy(&fine);
+      }
+}
+
 /* Cell values are values at centres, which differ from means by the square of the size: order 2. */
 static void smooth_fields_come_at_second_order(void **state) {
   (void)state;
@@ -179,9 +208,8 @@ static void plane_and_space_do_not_mix(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(linear_fields_and_integrals_stay),
-      cmocka_unit_test(smooth_fields_come_at_second_order),
-      cmocka_unit_test(what_is_not_covered_goes_on),
+      cmocka_unit_test(linear_fields_and_integrals_stay),   cmocka_unit_test(meshes_that_coincide),
+      cmocka_unit_test(smooth_fields_come_at_second_order), cmocka_unit_test(what_is_not_covered_goes_on),
       cmocka_unit_test(plane_and_space_do_not_mix),
   };
   return cmocka_run_group_tests_name("transfer", tests, NULL, NULL);
