@@ -154,7 +154,8 @@ static double distance2(const cutter *c, int32_t a, int32_t b) {
 
 /* Four corners, and the octahedron between them along its shortest diagonal (Bey, Computing 55, 1995). */
 static void cut_tetra(cutter *c, int64_t cell, const int32_t *v) {
-  /* middles: 0 of 01, 1 of 12, 2 of 02, 3 of 03, 4 of 13, 5 of 23; each diagonal with the ring around it */
+  /* middles: 0 of 01, 1 of 12, 2 of 02, 3 of 03, 4 of 13, 5 of 23; each diagonal with the ring around it,
+   * in the sense that gives the parts the orientation of the whole */
   static const int8_t ends[6][2] = {{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 3}, {2, 3}};
   static const int8_t diagonal[3][6] = {{0, 5, 1, 2, 3, 4}, {1, 3, 0, 4, 5, 2}, {2, 4, 0, 1, 5, 3}};
   int32_t m[6];
@@ -170,13 +171,7 @@ static void cut_tetra(cutter *c, int64_t cell, const int32_t *v) {
       best = k;
   const int8_t *d = diagonal[best];
   for (int i = 0; i < 4; i++) {
-    int32_t part[4] = {m[d[0]], m[d[2 + i]], m[d[2 + (i + 1) % 4]], m[d[1]]};
-    double volume = 1, centre[3];
-    if (c->fine) pcsim_cell_geometry(c->fine->nodes, PCSIM_CELL_TETRA, part, &volume, centre);
-    if (volume < 0) {
-      const int32_t first = part[1];
-      part[1] = part[2], part[2] = first;
-    }
+    const int32_t part[4] = {m[d[0]], m[d[2 + i]], m[d[2 + (i + 1) % 4]], m[d[1]]};
     add_cell(c, cell, PCSIM_CELL_TETRA, part);
   }
 }
