@@ -26,7 +26,7 @@ pcsim_status plan_places(const pcsim_program *program, plan_writing *w) PCSIM_NO
  * value or record; caller frees both. */
 pcsim_status plan_order(const plan *p, int **order, pcsim_value **inputs) PCSIM_NODISCARD;
 /** The program of `p`, whose passes are known, with values computed again in later passes; `at_least` (owned
- * by the caller): as in the plan (exec_plan_again.c). */
+ * by the caller): as in the plan, which has none yet (exec_plan_again.c). */
 pcsim_status plan_again(const plan *p, plan_writing *w, int **at_least) PCSIM_NODISCARD;
 /** A record has this many rows at most: a cache line of doubles. */
 enum { RECORD_ROWS = 8 };

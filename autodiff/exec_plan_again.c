@@ -251,7 +251,7 @@ static pcsim_status write_program(writer *w, const int *order, pcsim_value *inpu
       if (order[v] != level) continue;
       const bool reads = p->live[v] && p->root[v] == v && !plan_is_map(w->g->nodes[v].kind);
       const later_pass *q = reads ? find_pass(w, space_of(p, v), pass_of(p, v)) : NULL;
-      PCSIM_TRY(append(w, v, q, p->at_least ? p->at_least[v] : 0, inputs, &w->place[v]));
+      PCSIM_TRY(append(w, v, q, 0, inputs, &w->place[v]));
     }
   }
   for (int i = 0; i < w->g->num_outputs; i++)
