@@ -7,6 +7,8 @@
 #ifndef PCSIM_PINN_DOMAIN_H
 #define PCSIM_PINN_DOMAIN_H
 
+#include "sequence.h"
+
 #include <pcsim/autodiff.h>
 #include <pcsim/mesh.h>
 
@@ -26,18 +28,30 @@ typedef struct {
   const double *area;       /**< [num_pieces] likewise */
 } domain_view;
 
-/** Read `domain:` (box, ball, minus, plus, and; or the mesh of `mesh:`) and `inputs:`; problems go to the
- * tree. Caller destroys. */
+/** Keys of `domain:`; `*n` gets how many. */
+const pcsim_key *domain_keys(size_t *n);
+/** Read `domain:` and `inputs:`:
+ *
+ *      domain: {box: {x: [0, 1], y: [0, 1], t: [0, 2]}, minus: {disk: {ball: {centre: [0.5, 0.5], radius:
+ * 0.1}}}}
+ *
+ *  `plus`, `and`, `minus` hold named pieces, taken in this order; a piece is a box or a ball with pieces of
+ * its own. Boundaries of the first box are x-min, x-max, ..., that of a first ball is `ball`, those of pieces
+ * have their names. Pieces of which nothing is left are no longer in the view. Problems go to the tree; `*d`
+ * is NULL then. Caller destroys. */
 pcsim_status domain_read(pcsim_tree *tree, domain **d) PCSIM_NODISCARD;
 const domain_view *domain_get(const domain *d);
 void domain_destroy(domain **d);
+/** The sequence that points are drawn from, Sobol's unless told otherwise. */
+void domain_use(domain *d, sequence_kind kind);
 
-/** Signed: is x [num_space] inside (true on the boundary within rounding)? */
+/** Is x [num_space] inside (true on the boundary within rounding)? */
 bool domain_inside(const domain *d, const double *x);
 /** Piece on whose boundary x [num_space] lies within `tolerance` times the size of the domain; -1: none. */
 int domain_on_piece(const domain *d, const double *x, double tolerance);
-/** n points [n][num_coordinates] spread evenly over the inside (volume, time and parameters): numbers `first`
- * ... of the sequence `draw` of `seed`. */
+/** n points [n][num_coordinates] spread evenly over the inside (volume, time and parameters). Draws of a seed
+ *  are independent of each other; the first points of a longer draw are those of a shorter one. Errors:
+ * ERR_CASE where the domain is so thin that points are not found. */
 pcsim_status domain_draw_inside(const domain *d, uint64_t seed, uint64_t draw, int64_t n,
                                 double *points) PCSIM_NODISCARD;
 /** The same on a piece, with normals [n][num_space] out of the domain. */
@@ -47,9 +61,22 @@ pcsim_status domain_draw_piece(const domain *d, int piece, uint64_t seed, uint64
 pcsim_status domain_draw_start(const domain *d, uint64_t seed, uint64_t draw, int64_t n,
                                double *points) PCSIM_NODISCARD;
 /** A smooth function of `coordinates` [num_coordinates] that is zero on the pieces marked in `of`
- * [num_pieces], positive in the rest of the closed domain, with slope of order 1 at these pieces, and of
- * order 1 inside; written into `p`. PCSIM_NO_VALUE without a fault: none is known for this shape (the
- * condition is then penalised). */
+ * [num_pieces] and positive in the rest of the closed domain, of order 1 inside, its slope at these pieces of
+ * order 1 over the size of what they bound; written into `p`. PCSIM_NO_VALUE without a fault: none is known
+ * for this shape, or nothing is marked (the condition is then penalised). domain_distance.c says which
+ * function is used where, and how smooth it is. */
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates);
+
+/** A value on a piece of the boundary: the output `output` of a program of the input "coordinates" (as
+ * pcsim_lower makes it); `program` NULL: none. Two are the same if they share program and output. */
+typedef struct {
+  const pcsim_program *program;
+  const char *output;
+} domain_value;
+/** A function of `coordinates` (on `space`) that equals values[i] [num_pieces] on piece i, for all that have
+ *  one; smooth where these are and agree where pieces meet. One value for all pieces is its own continuation.
+ *  PCSIM_NO_VALUE without a fault: none is known. */
+pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_program *p, pcsim_space space,
+                         pcsim_value coordinates);
 
 #endif

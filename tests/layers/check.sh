@@ -63,7 +63,7 @@ done < <(grep -nE '#[[:space:]]*include[[:space:]]*"[a-z]+/' "$root"/cli/*.[ch] 
 while IFS=: read -r file line text; do
   fault "$file:$line: the library does not print or exit: ${text#"${text%%[![:space:]]*}"}"
 done < <(grep -nE '(^|[^_[:alnum:]])(printf|puts|putchar|exit|abort|perror)[[:space:]]*\(' -r --include='*.c' \
-  "$root/base" "$root/autodiff" "$root/mesh" "$root/physics" "$root/solver" "$root/postproc" 2>/dev/null | grep -v '/mesher/' |
+  "$root/base" "$root/autodiff" "$root/mesh" "$root/physics" "$root/solver" "$root/pinn" "$root/postproc" 2>/dev/null | grep -v '/mesher/' |
   grep -vE ':[[:space:]]*(\*|//|/\*)' || true)
 
 if [ "$faults" -gt 0 ]; then exit 1; fi

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Distance functions of pieces of the boundary, as programs.
+ *
+ * Each solid with marked faces gives a factor: zero on these faces, positive in the rest of the closed
+ * domain. The product of the factors is the distance function (R-equivalence to leading order; V. L. Rvachev,
+ * Theory of R-functions, 1982; Biswas and Shapiro, Graphical Models 66 (2004); Sukumar and Srivastava,
+ * Comput. Methods Appl. Mech. Engrg. 389 (2022)). Factors, smooth inside unless a line says otherwise:
+ *
+ *   box, domain inside     product of 4 (x - a) (b - x) / (b - a)^2, or (x - a) / (b - a) where one side is
+ *                          marked: a polynomial, also where two sides meet
+ *   ball, domain inside    1 - r^2 / R^2
+ *   ball, domain outside   (r^2 - R^2) / (r^2 + R^2)
+ *   box, domain outside    the same in each coordinate, joined by a + b + sqrt(a^2 + b^2); second derivatives
+ *                          grow as 1 / distance towards re-entrant corners, as they must: no function that
+ *                          vanishes on both sides of one with a slope has bounded ones. From three
+ * coordinates on the fourth root of the sum of fourth powers of positive parts union                  where a
+ * part of a face is inside of another solid, trimmed (Sukumar and Srivastava, eq. 11): sqrt(f^2 + (sqrt(t^2 +
+ * f^4) - t)^2 / 4), zero where f = 0 and t >= 0, both of them bounded first; on the face itself it has a kink
+ */
+#include "distance.h"
+
+#include <math.h>
+
+enum { TOUCH_TRIES = 256 };
+
+static pcsim_value number(pcsim_program *p, double value) { return pcsim_build_constant(p, value); }
+static pcsim_value add(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_ADD, a, b);
+}
+static pcsim_value sub(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_SUB, a, b);
+}
+static pcsim_value mul(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_MUL, a, b);
+}
+static pcsim_value over(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_DIV, a, b);
+}
+/** Of something that may be zero: the slope is finite there. */
+static pcsim_value root(pcsim_program *p, pcsim_value a) {
+  return pcsim_build_unary(p, PCSIM_OP_SQRT, add(p, a, number(p, 1e-60)));
+}
+static pcsim_value square(pcsim_program *p, pcsim_value a) { return mul(p, a, a); }
+/** scale (x - origin) */
+static pcsim_value linear(pcsim_program *p, pcsim_value x, double origin, double scale) {
+  return mul(p, sub(p, x, number(p, origin)), number(p, scale));
+}
+static pcsim_value length(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return root(p, add(p, square(p, a), square(p, b)));
+}
+
+/* ------------------------------------------------------------------- solids */
+
+/** Square of the distance from the centre of a ball over that of its radius. */
+static pcsim_value ball_square(const domain *d, const solid *s, pcsim_program *p, pcsim_value x) {
+  pcsim_value sum = PCSIM_NO_VALUE, part;
+  int n = 0;
+  for (int i = 0; i < d->view.num_space; i++) n += s->bounded[i];
+  if (n == d->view.num_space) {
+    part = sub(p, pcsim_build_slice(p, x, 0, n), pcsim_build_constants(p, n, s->centre));
+    sum = n > 1 ? pcsim_build_row_sum(p, square(p, part)) : square(p, part);
+    return mul(p, sum, number(p, 1 / (s->radius * s->radius)));
+  }
+  for (int i = 0; i < d->view.num_space; i++) {
+    if (!s->bounded[i]) continue;
+    part = square(p, linear(p, pcsim_build_slice(p, x, i, 1), s->centre[i], 1 / s->radius));
+    sum = sum == PCSIM_NO_VALUE ? part : add(p, sum, part);
+  }
+  return sum;
+}
+
+/** Bounded and increasing with s, zero at s = 1. */
+static pcsim_value beyond(pcsim_program *p, pcsim_value s) {
+  return over(p, sub(p, s, number(p, 1)), add(p, s, number(p, 1)));
+}
+
+/** Zero at the marked sides of coordinate i, positive between them; `sides` 1: the lower one, 2: the upper
+ *  one. */
+static pcsim_value between(const solid *s, int i, int sides, pcsim_program *p, pcsim_value x) {
+  const double scale = 1 / (s->high[i] - s->low[i]);
+  const pcsim_value xi = pcsim_build_slice(p, x, i, 1);
+  const pcsim_value low = linear(p, xi, s->low[i], scale), high = linear(p, xi, s->high[i], -scale);
+  return sides == 1 ? low : sides == 2 ? high : mul(p, number(p, 4), mul(p, low, high));
+}
+
+/** Zero at these sides of coordinate i, positive beyond them. */
+static pcsim_value outside(const domain *d, const solid *s, int i, int sides, pcsim_program *p,
+                           pcsim_value x) {
+  const pcsim_value xi = pcsim_build_slice(p, x, i, 1);
+  if (sides == 1) return linear(p, xi, s->low[i], -1 / d->size);
+  if (sides == 2) return linear(p, xi, s->high[i], 1 / d->size);
+  const double half = 0.5 * (s->high[i] - s->low[i]);
+  return beyond(p, square(p, linear(p, xi, 0.5 * (s->high[i] + s->low[i]), 1 / half)));
+}
+
+/** Where any of a [n] is positive; see the head of the file. */
+static pcsim_value any_positive(pcsim_program *p, const pcsim_value *a, int n) {
+  pcsim_value sum = PCSIM_NO_VALUE;
+  if (n == 1) return a[0];
+  if (n == 2) return add(p, add(p, a[0], a[1]), length(p, a[0], a[1]));
+  for (int i = 0; i < n; i++) {
+    pcsim_value part = pcsim_build_binary(p, PCSIM_OP_MAX, a[i], number(p, 0));
+    part = square(p, square(p, part));
+    sum = i == 0 ? part : add(p, sum, part);
+  }
+  return root(p, root(p, sum));
+}
+
+/** Zero on the marked faces of a solid (sides [SPACE_MAX] of a box), positive on the side of the domain. */
+static pcsim_value solid_factor(const domain *d, const solid *s, const int *sides, bool positive,
+                                pcsim_program *p, pcsim_value x) {
+  pcsim_value part[SPACE_MAX], product = PCSIM_NO_VALUE;
+  int n = 0;
+  if (s->kind == SOLID_BALL) {
+    const pcsim_value r = ball_square(d, s, p, x);
+    return positive ? sub(p, number(p, 1), r) : beyond(p, r);
+  }
+  for (int i = 0; i < d->view.num_space; i++) {
+    if (!sides[i]) continue;
+    part[n] = positive ? between(s, i, sides[i], p, x) : outside(d, s, i, sides[i], p, x);
+    product = n == 0 ? part[n] : mul(p, product, part[n]);
+    n++;
+  }
+  return positive ? product : any_positive(p, part, n);
+}
+
+/** Sign of a solid: positive inside if `positive`, else positive outside. */
+static pcsim_value solid_sign(const domain *d, const solid *s, bool positive, pcsim_program *p,
+                              pcsim_value x) {
+  pcsim_value all = PCSIM_NO_VALUE;
+  if (s->kind == SOLID_BALL) return solid_factor(d, s, NULL, positive, p, x);
+  for (int i = 0; i < d->view.num_space; i++) {
+    if (!s->bounded[i]) continue;
+    const pcsim_value part = between(s, i, 3, p, x);
+    all = all == PCSIM_NO_VALUE ? part : sub(p, add(p, all, part), length(p, all, part));
+  }
+  return positive ? all : pcsim_build_unary(p, PCSIM_OP_NEG, all);
+}
+
+/* --------------------------------------------------------------- operations */
+
+/** Is the result of the operation, or its complement, a union? */
+static bool is_union(step_kind kind, bool positive) { return (kind == STEP_PLUS) == positive; }
+
+/** Positive inside (outside unless `positive`) the result of a step. */
+static pcsim_value sign_of(const domain *d, int k, bool positive, pcsim_program *p, pcsim_value x) {
+  const step *s = &d->steps[k];
+  if (s->kind == STEP_SOLID) return solid_sign(d, &d->solids[s->solid], positive, p, x);
+  const pcsim_value a = sign_of(d, s->left, positive, p, x);
+  const pcsim_value b = sign_of(d, s->right, s->kind == STEP_MINUS ? !positive : positive, p, x);
+  const pcsim_value l = length(p, a, b), sum = add(p, a, b);
+  return is_union(s->kind, positive) ? add(p, sum, l) : sub(p, sum, l);
+}
+
+/** Between -1 and 1, of slope 1 at 0. */
+static pcsim_value bound(pcsim_program *p, pcsim_value f) {
+  return over(p, f, pcsim_build_unary(p, PCSIM_OP_SQRT, add(p, number(p, 1), square(p, f))));
+}
+
+/** f without its zeros where t < 0. */
+static pcsim_value trim(pcsim_program *p, pcsim_value f, pcsim_value t) {
+  f = bound(p, f);
+  t = bound(p, t);
+  const pcsim_value f2 = square(p, f), more = sub(p, length(p, t, f2), t);
+  return root(p, add(p, f2, mul(p, number(p, 0.25), square(p, more))));
+}
+
+/** Is the result of step k taken as it is, not as what is outside of it? Counts what is taken away on the
+ *  way up. */
+static bool is_positive(const domain *d, const int *parent, int k) {
+  bool positive = true;
+  for (; parent[k] >= 0; k = parent[k])
+    if (d->steps[parent[k]].kind == STEP_MINUS && d->steps[parent[k]].right == k) positive = !positive;
+  return positive;
+}
+
+/** The factor of the solid of step k, trimmed where it runs through other parts of a union. */
+static pcsim_value step_factor(const domain *d, const int *parent, int k, const int *sides, pcsim_program *p,
+                               pcsim_value x) {
+  pcsim_value f = solid_factor(d, &d->solids[d->steps[k].solid], sides, is_positive(d, parent, k), p, x);
+  for (int up = parent[k]; up >= 0; k = up, up = parent[k]) {
+    const bool positive = is_positive(d, parent, up);
+    if (!is_union(d->steps[up].kind, positive)) continue;
+    const int other = d->steps[up].left == k ? d->steps[up].right : d->steps[up].left;
+    f = trim(p, f, sign_of(d, other, !is_positive(d, parent, other), p, x));
+  }
+  return f;
+}
+
+static bool is_marked(const face *f, const bool *of) { return f->piece >= 0 && of[f->piece]; }
+
+/** Is x on the surface that the factor of a marked face vanishes on: the sphere, the whole plane of a side?
+ */
+static bool on_surface(const domain *d, const bool *of, const double *x) {
+  for (int i = 0; i < d->num_faces; i++) {
+    const face *f = &d->faces[i];
+    const solid *s = &d->solids[f->solid];
+    const int c = f->side / 2;
+    if (!is_marked(f, of)) continue;
+    const double off = s->kind == SOLID_BALL ? solid_level(s, d->view.num_space, x)
+                                             : x[c] - (f->side % 2 ? s->high[c] : s->low[c]);
+    if (fabs(off) <= d->tolerance) return true;
+  }
+  return false;
+}
+
+/** Would a factor vanish where it should not: where parts of a union touch along a face inside, or where
+ *  another boundary goes on in the plane of a marked one? Looked for in points of all faces. */
+static bool vanishes_elsewhere(const domain *d, const bool *of) {
+  double u[SEQUENCE_MAX], x[SPACE_MAX], normal[SPACE_MAX];
+  for (int i = 0; i < d->num_faces && d->num_solids > 1; i++) {
+    const face *f = &d->faces[i];
+    sequence s;
+    sequence_start(&s, SEQUENCE_SOBOL, face_numbers(d, f), 0, 0);
+    for (int k = 0; k < TOUCH_TRIES; k++) {
+      sequence_point(&s, (uint64_t)k, u);
+      face_point(d, f, u, x, normal);
+      if (!on_surface(d, of, x) || shape_level(d, x) > d->tolerance) continue;
+      if (face_keeps(d, f, x, normal)) {
+        if (!is_marked(f, of)) return true;
+        continue;
+      }
+      for (int c = 0; c < d->view.num_space; c++) x[c] += d->offset * normal[c];
+      const bool before = domain_inside(d, x);
+      for (int c = 0; c < d->view.num_space; c++) x[c] -= 2 * d->offset * normal[c];
+      if (before && domain_inside(d, x)) return true;
+    }
+  }
+  return false;
+}
+
+bool distance_factors(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates,
+                      pcsim_value *factor) {
+  int parent[STEPS_MAX], sides[SPACE_MAX];
+  bool any = false;
+  if (vanishes_elsewhere(d, of)) return false;
+  for (int k = 0; k < d->num_steps; k++) {
+    parent[k] = -1;
+    if (d->steps[k].kind != STEP_SOLID) parent[d->steps[k].left] = parent[d->steps[k].right] = k;
+  }
+  for (int k = 0; k < d->num_steps; k++) {
+    const step *s = &d->steps[k];
+    bool marked = false;
+    if (s->kind != STEP_SOLID) continue;
+    for (int i = 0; i < SPACE_MAX; i++) sides[i] = 0;
+    for (int i = 0; i < d->num_faces; i++) {
+      const face *f = &d->faces[i];
+      if (f->solid != s->solid || !is_marked(f, of)) continue;
+      marked = true;
+      sides[f->side / 2] |= 1 << f->side % 2;
+    }
+    factor[s->solid] = PCSIM_NO_VALUE;
+    if (!marked) continue;
+    factor[s->solid] = step_factor(d, parent, k, sides, p, coordinates);
+    any = true;
+  }
+  return any;
+}
+
+pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates) {
+  pcsim_value factor[SOLIDS_MAX], product = PCSIM_NO_VALUE;
+  if (!distance_factors(d, of, p, coordinates, factor)) return PCSIM_NO_VALUE;
+  for (int i = 0; i < d->num_solids; i++)
+    if (factor[i] != PCSIM_NO_VALUE)
+      product = product == PCSIM_NO_VALUE ? factor[i] : mul(p, product, factor[i]);
+  return product;
+}
