@@ -35,38 +35,36 @@ bool domain_inside(const domain *d, const double *x) {
 
 /* ----------------------------------------------------------- on the boundary */
 
-/** The point of a face nearest to x, and the normal out of the solid; false if it is further than
- *  `distance` or there is none. */
-static bool project(const domain *d, const face *f, const double *x, double distance, double *on,
+bool domain_project(const domain *d, const face *f, const double *x, double distance, double *on,
                     double *normal) {
   const solid *s = &d->solids[f->solid];
   const int n = d->view.num_space, c = f->side / 2;
   double square = 0;
-  for (int i = 0; i < n; i++) on[i] = x[i], normal[i] = 0;
+  for (int i = 0; i < n; i++) normal[i] = 0;
   if (s->kind == SOLID_BALL) {
     for (int i = 0; i < n; i++)
       if (s->bounded[i]) square += (x[i] - s->centre[i]) * (x[i] - s->centre[i]);
     const double r = sqrt(square);
     if (!(fabs(r - s->radius) <= distance) || r == 0) return false;
     for (int i = 0; i < n; i++) {
-      if (!s->bounded[i]) continue;
-      normal[i] = (x[i] - s->centre[i]) / r;
-      on[i] = s->centre[i] + s->radius * normal[i];
+      if (s->bounded[i]) normal[i] = (x[i] - s->centre[i]) / r;
+      on[i] = s->bounded[i] ? s->centre[i] + s->radius * normal[i] : x[i];
     }
     return true;
   }
-  on[c] = f->side % 2 ? s->high[c] : s->low[c];
-  normal[c] = f->side % 2 ? 1 : -1;
-  if (!(fabs(x[c] - on[c]) <= distance)) return false;
+  const double side = f->side % 2 ? s->high[c] : s->low[c];
+  if (!(fabs(x[c] - side) <= distance)) return false;
   for (int i = 0; i < n; i++)
     if (!(x[i] >= s->low[i] - distance && x[i] <= s->high[i] + distance)) return false;
+  for (int i = 0; i < n; i++) on[i] = i == c ? side : x[i];
+  normal[c] = f->side % 2 ? 1 : -1;
   return true;
 }
 
 int domain_on_piece(const domain *d, const double *x, double tolerance) {
   double on[SPACE_MAX], normal[SPACE_MAX];
   for (int k = 0; k < d->num_faces; k++)
-    if (d->faces[k].piece >= 0 && project(d, &d->faces[k], x, tolerance * d->size, on, normal) &&
+    if (d->faces[k].piece >= 0 && domain_project(d, &d->faces[k], x, tolerance * d->size, on, normal) &&
         face_keeps(d, &d->faces[k], on, normal))
       return d->faces[k].piece;
   return -1;

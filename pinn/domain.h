@@ -60,6 +60,10 @@ pcsim_status domain_draw_piece(const domain *d, int piece, uint64_t seed, uint64
 /** The same at the start of time. */
 pcsim_status domain_draw_start(const domain *d, uint64_t seed, uint64_t draw, int64_t n,
                                double *points) PCSIM_NODISCARD;
+/** At most n points [n][num_coordinates] where pieces a and b meet (corners, edges, circles, at any time),
+ * `*found` of them; 0: they do not meet. */
+pcsim_status domain_draw_meeting(const domain *d, int a, int b, uint64_t seed, uint64_t draw, int64_t n,
+                                 double *points, int64_t *found) PCSIM_NODISCARD;
 /** A smooth function of `coordinates` [num_coordinates] that is zero on the pieces marked in `of`
  * [num_pieces] and positive in the rest of the closed domain, of order 1 inside, its slope at these pieces of
  * order 1 over the size of what they bound; written into `p`. PCSIM_NO_VALUE without a fault: none is known
@@ -73,6 +77,17 @@ typedef struct {
   const pcsim_program *program;
   const char *output;
 } domain_value;
+/** A pair of conditions that do not agree where both hold. */
+typedef struct {
+  int piece, other; /**< -1: none found; `other` -1: the start of time */
+  double point[DOMAIN_MAX];
+  double value, other_value, difference;
+} domain_contradiction;
+/** The largest difference between the values of two pieces where they meet, and between those of a piece and
+ *  `start` at the start of time (NULL: none), found in a few points of each pair. `difference` 0: none.
+ *  Errors: those of evaluating the programs. */
+pcsim_status domain_find_contradiction(const domain *d, const domain_value *values, const domain_value *start,
+                                       domain_contradiction *worst) PCSIM_NODISCARD;
 /** A function of `coordinates` (on `space`) that equals values[i] [num_pieces] on piece i, for all that have
  *  one; smooth where these are and agree where pieces meet. One value for all pieces is its own continuation.
  *  PCSIM_NO_VALUE without a fault: none is known. */

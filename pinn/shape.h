@@ -76,6 +76,10 @@ void solid_point(const solid *s, int num_space, const double *u, double *x);
 void face_point(const domain *d, const face *f, const double *u, double *x, double *normal);
 /** Is x on this face boundary of the domain? Then `normal`, out of the solid, is turned out of the domain. */
 bool face_keeps(const domain *d, const face *f, const double *x, double *normal);
+/** The point `on` (may be x) of a face nearest to x [num_space], and the normal out of the solid; false if it
+ * is further than `distance`, or x is as far beyond the face's edges. */
+bool domain_project(const domain *d, const face *f, const double *x, double distance, double *on,
+                    double *normal);
 /** Faces of a solid appended; `d->faces` has room. */
 void solid_faces(domain *d, int solid);
 
