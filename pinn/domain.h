@@ -30,15 +30,17 @@ typedef struct {
 
 /** Keys of `domain:`; `*n` gets how many. */
 const pcsim_key *domain_keys(size_t *n);
-/** Read `domain:` and `inputs:`:
+/** Read `domain:` or `mesh:`, and `inputs:`:
  *
  *      domain: {box: {x: [0, 1], y: [0, 1], t: [0, 2]}, minus: {disk: {ball: {centre: [0.5, 0.5], radius:
  * 0.1}}}}
  *
  *  `plus`, `and`, `minus` hold named pieces, taken in this order; a piece is a box or a ball with pieces of
  * its own. Boundaries of the first box are x-min, x-max, ..., that of a first ball is `ball`, those of pieces
- * have their names. Pieces of which nothing is left are no longer in the view. Problems go to the tree; `*d`
- * is NULL then. Caller destroys. */
+ * have their names. The shapes of `mesh:` are taken as boxes and cylinders, exactly, with the names of
+ * boundaries that their meshes have; `domain: {t: [0, 1]}` may stand beside. Pieces of which nothing is left
+ * are no longer in the view. Problems go to the tree; `*d` is NULL then. Caller destroys. Errors: ERR_MEMORY.
+ */
 pcsim_status domain_read(pcsim_tree *tree, domain **d) PCSIM_NODISCARD;
 const domain_view *domain_get(const domain *d);
 void domain_destroy(domain **d);

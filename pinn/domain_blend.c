@@ -116,7 +116,7 @@ static pcsim_value join(pcsim_program *p, const pcsim_value *value, const pcsim_
 pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_program *p, pcsim_space space,
                          pcsim_value coordinates) {
   blend b = {.d = d, .values = values, .p = p, .space = space, .coordinates = coordinates};
-  bool of[2 * SPACE_MAX + SOLIDS_MAX], same = true;
+  bool of[PIECES_MAX], same = true;
   pcsim_value factor[SOLIDS_MAX], value[SOLIDS_MAX], used[SOLIDS_MAX];
   int last = -1, n = 0;
   for (int i = 0; i < d->view.num_pieces; i++) {

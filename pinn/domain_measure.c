@@ -106,15 +106,14 @@ static double count_inside(const domain *d) {
 
 /** Pieces in the order of the case, without those of which nothing is left. */
 static void number_pieces(domain *d, pcsim_tree *tree) {
-  int number[2 * SPACE_MAX + SOLIDS_MAX], num = 0;
+  int number[PIECES_MAX], num = 0;
   for (int p = 0; p < d->view.num_pieces; p++) {
     double area = 0;
     const pcsim_node *at = NULL;
     for (int k = 0; k < d->num_faces; k++) {
       if (d->faces[k].piece != p) continue;
       area += d->faces[k].area * d->faces[k].kept;
-      if (d->solids[d->faces[k].solid].piece >= 0 && d->faces[k].solid > 0)
-        at = d->solids[d->faces[k].solid].node;
+      if (d->solids[d->faces[k].solid].node) at = d->solids[d->faces[k].solid].node;
     }
     if (at && !(area > 0))
       pcsim_tree_problem(tree, at, "'%s' changes nothing: no point of its surface is boundary of the domain",

@@ -86,20 +86,25 @@ double solid_volume(const solid *s, int num_space) {
   return product;
 }
 
+int solid_num_faces(const domain *d, int number) {
+  const solid *s = &d->solids[number];
+  return s->kind == SOLID_BALL ? 1 : 2 * bounded_in(s, d->view.num_space);
+}
+
 void solid_faces(domain *d, int number) {
   const solid *s = &d->solids[number];
   const int n = d->view.num_space;
   const double volume = solid_volume(s, n);
   if (s->kind == SOLID_BALL) {
     const double area = volume * bounded_in(s, n) / s->radius;
-    d->faces[d->num_faces++] = (face){.solid = number, .piece = s->piece, .area = area};
+    d->faces[d->num_faces++] = (face){.solid = number, .piece = s->piece[0], .area = area};
     return;
   }
   for (int i = 0; i < n; i++)
     for (int side = 0; side < 2 && s->bounded[i]; side++)
       d->faces[d->num_faces++] = (face){.solid = number,
                                         .side = 2 * i + side,
-                                        .piece = s->piece < 0 ? 2 * i + side : s->piece,
+                                        .piece = s->piece[2 * i + side],
                                         .area = volume / (s->high[i] - s->low[i])};
 }
 

@@ -13,7 +13,12 @@
 #include "domain.h"
 #include "sequence.h"
 
-enum { SPACE_MAX = 10, SOLIDS_MAX = 256, STEPS_MAX = 2 * SOLIDS_MAX };
+enum {
+  SPACE_MAX = 10,
+  SOLIDS_MAX = 256,
+  STEPS_MAX = 2 * SOLIDS_MAX,
+  PIECES_MAX = SOLIDS_MAX + 2 * SPACE_MAX /**< of the boundary */
+};
 
 typedef enum { SOLID_BOX, SOLID_BALL } solid_kind;
 typedef struct {
@@ -21,8 +26,8 @@ typedef struct {
   bool bounded[SPACE_MAX];                /**< coordinates that the solid is bounded in */
   double low[SPACE_MAX], high[SPACE_MAX]; /**< a box around it; of the domain where it is not bounded */
   double centre[SPACE_MAX], radius;       /**< of a ball, in the bounded coordinates */
-  int piece;                              /**< whose boundary it makes; -1: each side of a box is its own */
-  const pcsim_node *node;                 /**< where the case names it; NULL after reading */
+  int piece[2 * SPACE_MAX]; /**< whose boundary each of its faces makes: sides of a box, lower one first */
+  const pcsim_node *node;   /**< where the case names a piece; NULL after reading */
 } solid;
 
 typedef enum { STEP_SOLID, STEP_PLUS, STEP_AND, STEP_MINUS } step_kind;
@@ -37,8 +42,6 @@ typedef struct {
   int piece;       /**< -1: nothing of it is left */
   double area;     /**< of the whole face */
   double kept;     /**< part of it that is boundary of the domain, 0 to 1 */
-  bool inward;     /**< the domain is outside of the solid there */
-  bool outward;    /**< the domain is inside of the solid there; both are possible */
 } face;
 
 struct domain {
@@ -80,6 +83,8 @@ bool face_keeps(const domain *d, const face *f, const double *x, double *normal)
  * is further than `distance`, or x is as far beyond the face's edges. */
 bool domain_project(const domain *d, const face *f, const double *x, double distance, double *on,
                     double *normal);
+/** Number of faces of a solid. */
+int solid_num_faces(const domain *d, int solid);
 /** Faces of a solid appended; `d->faces` has room. */
 void solid_faces(domain *d, int solid);
 

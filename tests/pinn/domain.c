@@ -173,6 +173,8 @@ static void points(void **state) {
   points_of(shell, zero);
   points_of(ring, zero);
   points_of(interval, (const double[]){3.5});
+  points_of("mesh: {shape: step, upstream: 1, length: 1, height: 2, step: 1, n: [2, 2]}\n",
+            (const double[]){0.5 / 3, 0.5 / 3});
   assert_int_equal(pcsim_memory_used(), before);
 }
 
@@ -197,6 +199,38 @@ static void even(void **state) {
   domain_destroy(&d);
 }
 
+/** The shapes of meshes, exactly. */
+static void shapes(void **state) {
+  (void)state;
+  domain *d = read_domain("mesh: {shape: cavity, width: 2, n: [4, 4]}\ndomain: {t: [0, 3]}\n");
+  assert_int_equal(domain_get(d)->num_coordinates, 3);
+  assert_int_equal(domain_get(d)->time, 2);
+  assert_int_equal(domain_get(d)->num_pieces, 2);
+  assert_close(area_of(d, "lid"), 2, 1e-15);
+  assert_close(area_of(d, "walls"), 4, 1e-15);
+  domain_destroy(&d);
+  d = read_domain("mesh: {shape: channel-cylinder}\n");
+  assert_close(domain_get(d)->volume, 2.2 * 0.41 - 0.0025 * pi, 1e-14);
+  assert_close(area_of(d, "cylinder"), 0.1 * pi, 1e-14);
+  assert_close(area_of(d, "walls"), 4.4, 1e-14);
+  assert_close(area_of(d, "inlet"), 0.41, 1e-14);
+  domain_destroy(&d);
+  d = read_domain("mesh: {shape: channel-cylinder-3d}\n");
+  assert_close(domain_get(d)->volume, 0.41 * (2.5 * 0.41 - 0.0025 * pi), 1e-4);
+  assert_close(area_of(d, "cylinder"), 0.041 * pi, 5e-4);
+  domain_destroy(&d);
+  d = read_domain("mesh: {shape: box, low: [-1, 0, 0], n: [2, 2, 2], high: [1, 1, 1]}\n");
+  assert_close(domain_get(d)->volume, 2, 1e-15);
+  assert_close(area_of(d, "z-max"), 2, 1e-15);
+  domain_destroy(&d);
+  d = read_domain("mesh: {shape: step, upstream: 2, length: 10, n: [2, 2]}\n");
+  assert_close(domain_get(d)->volume, 11, 2e-3);
+  assert_close(area_of(d, "inlet"), 0.5, 1e-3);
+  assert_close(area_of(d, "outlet"), 1, 1e-14);
+  assert_close(area_of(d, "walls"), 24.5, 2e-2);
+  domain_destroy(&d);
+}
+
 static void on_pieces(void **state) {
   (void)state;
   domain *d = read_domain(corner);
@@ -213,7 +247,7 @@ static void on_pieces(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms), cmocka_unit_test(measured),
-                                     cmocka_unit_test(points), cmocka_unit_test(even),
-                                     cmocka_unit_test(on_pieces)};
+                                     cmocka_unit_test(points),       cmocka_unit_test(even),
+                                     cmocka_unit_test(shapes),       cmocka_unit_test(on_pieces)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

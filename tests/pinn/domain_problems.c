@@ -5,8 +5,10 @@
 static const struct {
   const char *text, *problems;
 } faults[] = {
-    {"title: x\n", "case.yaml:1:1: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}"},
-    {"domain: [1, 2]\n", "case.yaml:1:9: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}"},
+    {"title: x\n",
+     "case.yaml:1:1: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}, or `mesh`"},
+    {"domain: [1, 2]\n",
+     "case.yaml:1:9: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}, or `mesh`"},
     {"domain: {}\n", "case.yaml:1:1: expected one of `box` and `ball`, found none"},
     {"domain: {box: {}}\n",
      "case.yaml:1:10: the box has no coordinates; expected such as {x: [0, 1], y: [0, 1]}"},
@@ -94,7 +96,16 @@ static const struct {
      "ball, plus, and, minus)"},
     {"domain: {box: {x: [0, 1], y: [0, 1]}, minus: {a: {box: {x: [0.3, 0.5]}}}, plus: {a: {box: "
      "{x: [0.3, 1.5], y: [0, 3]}}}}\n",
-     "case.yaml:1:47: there is a boundary 'a' already"}};
+     "case.yaml:1:47: there is a boundary 'a' already"},
+    {"mesh: {shape: cavity, n: [4, 4]}\ndomain: {box: {x: [0, 1]}}\n",
+     "case.yaml:2:10: `mesh` and `domain` both say what the domain is; beside a mesh `domain` has `t` "
+     "alone"},
+    {"mesh: {shape: cavty, n: [4, 4]}\n",
+     "case.yaml:1:15: unknown shape 'cavty'; expected one of box, cavity, channel-cylinder, "
+     "channel-cylinder-3d, step; did you mean 'cavity'?"},
+    {"mesh: {shape: step, n: [4, 4]}\n", "case.yaml:1:1: for a network the step needs 'upstream' above 0: "
+                                         "without it its inlet is a part of a side"},
+};
 
 static void messages(void **state) {
   (void)state;

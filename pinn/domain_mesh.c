@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The shapes of `mesh:` as domains: the same boxes and cylinders, exactly, with the same names of boundaries.
+ */
+#include "domain_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static double number_of(reader *r, const pcsim_node *mesh, const char *key) {
+  double value = 0;
+  (void)pcsim_node_number(r->tree, mesh, key, &value);
+  return value;
+}
+
+/** The first box, from low to high [dim], with the names of its sides (those that are the same are one
+ *  boundary). */
+static bool add_box(reader *r, const pcsim_node *at, int dim, const double *low, const double *high,
+                    const char *const *names, int *result) {
+  static const char *const coordinates[] = {"x", "y", "z"};
+  solid s = {.kind = SOLID_BOX};
+  for (int i = 0; i < dim; i++) {
+    if (!reader_add_space(r, at, coordinates[i])) return false;
+    s.bounded[i] = true;
+    s.low[i] = r->range[i][0] = low[i];
+    s.high[i] = r->range[i][1] = high[i];
+  }
+  for (int i = 0; i < 2 * dim; i++) {
+    int same = 0;
+    while (same < r->num_pieces && strcmp(r->piece[same], names[i]) != 0) same++;
+    s.piece[i] = same;
+    if (same == r->num_pieces && !reader_add_piece(r, at, names[i], &s.piece[i])) return false;
+  }
+  return reader_add_solid(r, at, &s, result);
+}
+
+/** Take a solid away, its boundary being `name`. */
+static bool take_away(reader *r, const pcsim_node *at, solid *s, const char *name, int *result) {
+  int piece = 0, other;
+  while (piece < r->num_pieces && strcmp(r->piece[piece], name) != 0) piece++;
+  if (piece == r->num_pieces && !reader_add_piece(r, at, name, &piece)) return false;
+  for (int i = 0; i < 2 * SPACE_MAX; i++) s->piece[i] = piece;
+  reader_extend(r, s);
+  if (!reader_add_solid(r, at, s, &other)) return false;
+  reader_add_step(r, (step){.kind = STEP_MINUS, .left = *result, .right = other}, result);
+  return true;
+}
+
+static bool box(reader *r, const pcsim_node *mesh, int *result) {
+  static const char *const names[] = {"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
+  double low[3], high[3];
+  int dim = 0;
+  return pcsim_node_numbers(r->tree, mesh, "low", low, 3, &dim) &&
+         pcsim_node_numbers(r->tree, mesh, "high", high, 3, &dim) &&
+         add_box(r, mesh, dim, low, high, names, result);
+}
+
+static bool cavity(reader *r, const pcsim_node *mesh, int *result) {
+  static const char *const names[] = {"walls", "walls", "walls", "lid"};
+  const double high[] = {number_of(r, mesh, "width"), number_of(r, mesh, "height")};
+  return add_box(r, mesh, 2, (const double[]){0, 0}, high, names, result);
+}
+
+static bool channel(reader *r, const pcsim_node *mesh, int *result) {
+  static const char *const names[] = {"inlet", "outlet", "walls", "walls", "walls", "walls"};
+  const int dim = pcsim_node_get(mesh, "width") ? 3 : 2;
+  const double high[] = {number_of(r, mesh, "length"), number_of(r, mesh, "height"),
+                         dim == 3 ? number_of(r, mesh, "width") : 0};
+  solid cylinder = {.kind = SOLID_BALL, .radius = 0.5 * number_of(r, mesh, "diameter")};
+  int n = 0;
+  if (!pcsim_node_numbers(r->tree, mesh, "centre", cylinder.centre, 2, &n)) return false;
+  for (int i = 0; i < 2; i++) {
+    cylinder.bounded[i] = true;
+    cylinder.low[i] = cylinder.centre[i] - cylinder.radius;
+    cylinder.high[i] = cylinder.centre[i] + cylinder.radius;
+  }
+  return add_box(r, mesh, dim, (const double[]){0, 0, 0}, high, names, result) &&
+         take_away(r, mesh, &cylinder, "cylinder", result);
+}
+
+static bool channel_step(reader *r, const pcsim_node *mesh, int *result) {
+  static const char *const names[] = {"inlet", "outlet", "walls", "walls"};
+  const double length = number_of(r, mesh, "length"), below = number_of(r, mesh, "step"),
+               above = number_of(r, mesh, "height") - below, upstream = number_of(r, mesh, "upstream");
+  solid corner = {.kind = SOLID_BOX, .bounded = {true, true}};
+  if (!(upstream > 0)) {
+    pcsim_tree_problem(
+        r->tree, mesh,
+        "for a network the step needs 'upstream' above 0: without it its inlet is a part of a side");
+    return false;
+  }
+  corner.low[0] = -upstream, corner.high[0] = 0;
+  corner.low[1] = -below, corner.high[1] = 0;
+  return add_box(r, mesh, 2, corner.low, (const double[]){length, above}, names, result) &&
+         take_away(r, mesh, &corner, "walls", result);
+}
+
+static const struct {
+  const char *name;
+  bool (*read)(reader *r, const pcsim_node *mesh, int *result);
+} shapes[] = {{"box", box},
+              {"cavity", cavity},
+              {"channel-cylinder", channel},
+              {"channel-cylinder-3d", channel},
+              {"step", channel_step}};
+
+bool reader_mesh(reader *r, pcsim_node *mesh, int *result) {
+  const size_t before = pcsim_tree_num_problems(r->tree);
+  pcsim_mesh_spec *spec = NULL;
+  r->status = pcsim_mesh_spec_read(r->tree, &spec);
+  if (r->status == PCSIM_ERR_CASE) r->status = PCSIM_OK; /* it is in the tree */
+  const bool file = spec && pcsim_mesh_spec_is_file(spec);
+  pcsim_mesh_spec_destroy(&spec);
+  if (r->status != PCSIM_OK || pcsim_tree_num_problems(r->tree) != before) return false;
+  const pcsim_node *shape = pcsim_node_get(mesh, "shape");
+  for (size_t i = 0; !file && i < sizeof shapes / sizeof *shapes; i++)
+    if (!strcmp(pcsim_node_text(shape), shapes[i].name)) return shapes[i].read(r, mesh, result);
+  pcsim_tree_problem(r->tree, file ? pcsim_node_get(mesh, "file") : shape,
+                     "a network cannot be trained on this mesh; expected a shape or `domain`");
+  return false;
+}
