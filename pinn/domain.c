@@ -27,10 +27,16 @@ void domain_destroy(domain **d) {
 
 void domain_use(domain *d, sequence_kind kind) { d->sequence = kind; }
 
-bool domain_inside(const domain *d, const double *x) {
+static bool has_level(const domain *d, const double *x, double level) {
   for (int i = 0; i < d->view.num_space; i++)
     if (!isfinite(x[i])) return false;
-  return shape_level(d, x) >= -d->tolerance;
+  return shape_level(d, x) >= level;
+}
+
+bool domain_inside(const domain *d, const double *x) { return has_level(d, x, -d->tolerance); }
+
+bool domain_near(const domain *d, const double *x, double tolerance) {
+  return has_level(d, x, -tolerance * d->size);
 }
 
 /* ----------------------------------------------------------- on the boundary */

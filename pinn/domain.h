@@ -49,6 +49,8 @@ void domain_use(domain *d, sequence_kind kind);
 
 /** Is x [num_space] inside (true on the boundary within rounding)? */
 bool domain_inside(const domain *d, const double *x);
+/** The same with points that lie outside by less than `tolerance` times the size of the domain. */
+bool domain_near(const domain *d, const double *x, double tolerance);
 /** Piece on whose boundary x [num_space] lies within `tolerance` times the size of the domain; -1: none. */
 int domain_on_piece(const domain *d, const double *x, double tolerance);
 /** n points [n][num_coordinates] spread evenly over the inside (volume, time and parameters). Draws of a seed
