@@ -113,15 +113,6 @@ void plan_origin(const plan *p, pcsim_value *v, int *row);
 /** A sum over points of a value that is the same at all of them: no pass over points is needed. */
 bool plan_is_count(const pcsim_program *program, pcsim_value v);
 
-/* ------------------------------------------------------------------- threads */
-
-typedef struct thread_pool thread_pool;
-/** Work of `threads` threads, the caller being one. Waiting threads sleep. Caller destroys. */
-pcsim_status pool_create(int threads, thread_pool **pool) PCSIM_NODISCARD;
-void pool_destroy(thread_pool **pool);
-/** work(context, thread) once on each thread; returns when all are done. */
-void pool_run(thread_pool *pool, void (*work)(void *context, int thread), void *context);
-
 /* ----------------------------------------------------------- bound data, run */
 
 /** A map with what is bound to it. The transpose is made when a back operator first needs it. */

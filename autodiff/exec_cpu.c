@@ -32,7 +32,7 @@ typedef struct {
 } desk;
 
 typedef struct {
-  thread_pool *pool;
+  pcsim_pool *pool;
   desk *desks;
   char *packed;
   size_t *pack_place; /**< bytes into `packed` */
@@ -109,7 +109,7 @@ static pcsim_status create_shared(pcsim_executor *x, cpu *c) {
   PCSIM_TRY(pcsim_alloc(bytes, 1, &c->packed));
   PCSIM_TRY(pcsim_alloc((size_t)p->num_splats * SPLAT_BYTES, 1, &c->splats));
   PCSIM_TRY(pcsim_alloc(accumulators * MAX_CHUNKS, sizeof *c->partial, &c->partial));
-  return pool_create(x->threads, &c->pool);
+  return pcsim_pool_create(x->threads, &c->pool);
 }
 
 static pcsim_status cpu_create(pcsim_executor *x) {
@@ -124,7 +124,7 @@ static pcsim_status cpu_create(pcsim_executor *x) {
 
 static void cpu_destroy(pcsim_executor *x) {
   cpu *c = x->device_data;
-  pool_destroy(&c->pool);
+  pcsim_pool_destroy(&c->pool);
   for (int i = 0; c->desks && i < x->threads; i++) {
     pcsim_free(&c->desks[i].tile);
     pcsim_free(&c->desks[i].strips);
@@ -495,7 +495,7 @@ static void run_pass(cpu *c, const stage *s) {
   prepare_stage(c, s);
   deal(c, s, 0, points, (points + tile - 1) / tile);
   memset(c->faults, 0, sizeof c->faults);
-  if (c->chunks) pool_run(c->pool, run_chunks, c);
+  if (c->chunks) pcsim_pool_run(c->pool, run_chunks, c);
 }
 
 static pcsim_status run_stage(cpu *c, int number) {
@@ -611,7 +611,7 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
   c->visitor_context = context;
   deal(c, &x->plan.stages[rows->stage], rows->first, rows->end,
        (rows->end - rows->first + rows->block - 1) / rows->block);
-  if (c->chunks) pool_run(c->pool, visit_parts, c);
+  if (c->chunks) pcsim_pool_run(c->pool, visit_parts, c);
   return PCSIM_OK;
 }
 
@@ -662,10 +662,10 @@ static pcsim_status cpu_product(pcsim_executor *x, const jacobian_rows *rows, do
     const int64_t end = rows->end - first < most ? rows->end : first + most;
     deal(c, s, first, end, (end - first + tile - 1) / tile);
     c->stride = c->tiles * tile;
-    pool_run(c->pool, make_columns, c);
+    pcsim_pool_run(c->pool, make_columns, c);
     fill_rows(rows, c->columns, (size_t)c->stride * real_size(x));
     atomic_store(&c->next, 0);
-    pool_run(c->pool, add_product, c);
+    pcsim_pool_run(c->pool, add_product, c);
   }
   return PCSIM_OK;
 }

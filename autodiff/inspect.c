@@ -28,3 +28,14 @@ const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, 
   }
   return NULL;
 }
+
+const char *pcsim_program_parameter_name(const pcsim_program *program, int i, int *rows, int *columns) {
+  for (pcsim_value v = 0; v < program->num_nodes; v++) {
+    const node *n = graph_node(program, v);
+    if (n->kind != NODE_PARAMETER || i-- > 0) continue;
+    if (rows) *rows = n->rows;
+    if (columns) *columns = n->columns;
+    return program->names[n->index];
+  }
+  return NULL;
+}

@@ -8,11 +8,11 @@
 
 /** What a step did. */
 typedef struct {
-  double loss;          /**< at the new theta, on the points of the step */
-  double gradient_norm; /**< Euclidean, at the new theta */
+  double loss;          /**< at the new theta (first-order methods: the old one), on the points of the step */
+  double gradient_norm; /**< Euclidean, at the last theta where the gradient was computed */
   double radius;        /**< length of the step */
   int evaluations;      /**< of the loss, gradient included */
-  bool stalled;         /**< no step lowers the loss any more by more than rounding */
+  bool stalled;         /**< steps lower the loss no more than rounding does; theta is no worse than it was */
 } optimizer_report;
 
 typedef struct optimizer optimizer;
@@ -34,7 +34,11 @@ typedef struct {
   void (*destroy)(optimizer **o);
 } optimizer_kind;
 
-/** Every optimiser; `*n` gets how many. */
-const optimizer_kind *optimizer_list(size_t *n);
+/** Every optimiser, [*n]. */
+const optimizer_kind *const *optimizer_list(size_t *n);
+/** NULL: there is none of this name. */
+const optimizer_kind *optimizer_find(const char *name);
+/** The fallbacks of its keys, [num_keys]. */
+void optimizer_defaults(const optimizer_kind *kind, double *options);
 
 #endif

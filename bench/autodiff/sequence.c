@@ -20,7 +20,7 @@ typedef struct {
   hand_cells *cells;
   hand_faces *faces;
   int threads;
-  thread_pool *pool;
+  pcsim_pool *pool;
   int64_t bound[MAX_THREADS + 1]; /**< cells of each thread */
   int32_t *others[MAX_THREADS];   /**< faces of earlier threads' cells that touch those of this one */
   int64_t num_others[MAX_THREADS];
@@ -76,7 +76,7 @@ static void create_hand(bench *b) {
 static void share_out(bench *b, int threads) {
   const triangles *m = &b->mesh;
   b->threads = threads;
-  bench_must(pool_create(threads, &b->pool), "threads");
+  bench_must(pcsim_pool_create(threads, &b->pool), "threads");
   for (int t = 0; t <= threads; t++) b->bound[t] = m->num_cells * t / threads;
   for (int t = 0; t < threads; t++) {
     b->num_others[t] = 0;
@@ -89,7 +89,7 @@ static void share_out(bench *b, int threads) {
 
 static void gather_in(bench *b) {
   for (int t = 0; t < b->threads; t++) pcsim_free(&b->others[t]);
-  pool_destroy(&b->pool);
+  pcsim_pool_destroy(&b->pool);
 }
 
 static void create_bench(int side, bench *b) {
@@ -136,8 +136,8 @@ static double clock_of(int threads) { return threads > 1 ? now() : pcsim_time_cp
 
 static double run_hand(bench *b) {
   const double before = clock_of(b->threads);
-  pool_run(b->pool, cells_of_thread, b);
-  pool_run(b->pool, faces_of_thread, b);
+  pcsim_pool_run(b->pool, cells_of_thread, b);
+  pcsim_pool_run(b->pool, faces_of_thread, b);
   return clock_of(b->threads) - before;
 }
 

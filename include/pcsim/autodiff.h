@@ -87,6 +87,9 @@ void pcsim_build_output(pcsim_program *program, const char *name, pcsim_value va
  *  (may be NULL) whether an output depends on it. Borrowed. */
 const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, bool *used);
 
+/** The same of its parameters; `*columns` too. */
+const char *pcsim_program_parameter_name(const pcsim_program *program, int i, int *rows, int *columns);
+
 /** The piecewise linear function through points x [points] (ascending, two or more), y [points], at every
  *  number of `a` [rows]; beyond the ends the last value goes on. The numbers are copied into the program.
  * Derivative: the slope of the piece, at a point of the table that to its right, 0 beyond the ends. */
@@ -279,6 +282,11 @@ pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outpu
  *  them from a run of that program. What stands on the way to a cut value is no longer seen by transforms.
  *  Errors: ERR_ARG (no such output, with the nearest name; an output that is an input already). */
 pcsim_status pcsim_program_cut(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
+/** Outputs that are sums over points behind linear operations (the derivative by a weight that stands beside
+ * a constant direction is sum(y) c^T) become sums of what a point gives, in place, as Jacobians need them
+ *  (pcsim_executor_jacobian). More work than before: for programs whose Jacobian is wanted, after their last
+ *  simplification, which would undo it. Other outputs stay. */
+pcsim_status pcsim_program_terms(pcsim_program *program) PCSIM_NODISCARD;
 pcsim_program_cost pcsim_program_count(const pcsim_program *program);
 /** The program as text, one value a line. Caller frees with pcsim_free. */
 pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;

@@ -117,6 +117,18 @@ void pcsim_log(pcsim_log_level level, const char *fmt, ...) PCSIM_PRINTF(2, 3);
 double pcsim_time_wall(void);
 double pcsim_time_cpu(void);
 
+/* --------------------------------------------------------------- threads */
+
+/** A few threads that sleep until there is work. */
+typedef struct pcsim_pool pcsim_pool;
+/** Work of `threads` threads (fewer than 1: one), the caller being one. Caller destroys. Errors: ERR_MEMORY,
+ *  ERR_ENV (a thread could not be started). */
+pcsim_status pcsim_pool_create(int threads, pcsim_pool **pool) PCSIM_NODISCARD;
+void pcsim_pool_destroy(pcsim_pool **pool);
+int pcsim_pool_threads(const pcsim_pool *pool);
+/** work(context, thread) once on each thread, 0 being the caller; returns when all are done. */
+void pcsim_pool_run(pcsim_pool *pool, void (*work)(void *context, int thread), void *context);
+
 /* -------------------------------------------------------- random numbers */
 
 /** 64 random bits by their place in one of the streams of a seed: a pure function, so that numbers come out

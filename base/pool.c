@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file exec_pool.c  A few threads that sleep until there is work. */
-#include "exec.h"
+/** @file pool.c  A few threads that sleep until there is work. */
+#include <pcsim/base.h>
 
 #include <pthread.h>
 
 typedef struct {
-  thread_pool *pool;
+  pcsim_pool *pool;
   int number;
 } seat;
 
-struct thread_pool {
+struct pcsim_pool {
   int threads, started;
   pthread_t *handles; /**< [threads - 1] */
   seat *seats;
   pthread_mutex_t mutex;
   pthread_cond_t wake, done;
-  uint64_t round; /**< counts the calls of pool_run */
+  uint64_t round; /**< counts the calls of pcsim_pool_run */
   int busy;
   bool leave;
   void (*work)(void *context, int thread);
@@ -24,7 +24,7 @@ struct thread_pool {
 
 static void *worker(void *argument) {
   const seat *s = argument;
-  thread_pool *pool = s->pool;
+  pcsim_pool *pool = s->pool;
   uint64_t seen = 0;
   pthread_mutex_lock(&pool->mutex);
   for (;;) {
@@ -40,7 +40,7 @@ static void *worker(void *argument) {
   return NULL;
 }
 
-static pcsim_status start(thread_pool *pool) {
+static pcsim_status start(pcsim_pool *pool) {
   const size_t extra = (size_t)pool->threads - 1;
   PCSIM_TRY(pcsim_alloc(extra, sizeof *pool->handles, &pool->handles));
   PCSIM_TRY(pcsim_alloc(extra, sizeof *pool->seats, &pool->seats));
@@ -53,8 +53,8 @@ static pcsim_status start(thread_pool *pool) {
   return PCSIM_OK;
 }
 
-pcsim_status pool_create(int threads, thread_pool **pool) {
-  thread_pool *p = NULL;
+pcsim_status pcsim_pool_create(int threads, pcsim_pool **pool) {
+  pcsim_pool *p = NULL;
   PCSIM_TRY(pcsim_alloc(1, sizeof *p, &p));
   p->threads = threads < 1 ? 1 : threads;
   pthread_mutex_init(&p->mutex, NULL);
@@ -62,15 +62,15 @@ pcsim_status pool_create(int threads, thread_pool **pool) {
   pthread_cond_init(&p->done, NULL);
   pcsim_status status = start(p);
   if (status != PCSIM_OK) {
-    pool_destroy(&p);
+    pcsim_pool_destroy(&p);
     return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
   }
   *pool = p;
   return PCSIM_OK;
 }
 
-void pool_destroy(thread_pool **pool) {
-  thread_pool *p = *pool;
+void pcsim_pool_destroy(pcsim_pool **pool) {
+  pcsim_pool *p = *pool;
   if (!p) return;
   pthread_mutex_lock(&p->mutex);
   p->leave = true;
@@ -85,7 +85,7 @@ void pool_destroy(thread_pool **pool) {
   pcsim_free(pool);
 }
 
-void pool_run(thread_pool *pool, void (*work)(void *context, int thread), void *context) {
+void pcsim_pool_run(pcsim_pool *pool, void (*work)(void *context, int thread), void *context) {
   if (pool->threads > 1) {
     pthread_mutex_lock(&pool->mutex);
     pool->work = work;
@@ -102,3 +102,5 @@ void pool_run(thread_pool *pool, void (*work)(void *context, int thread), void *
     pthread_mutex_unlock(&pool->mutex);
   }
 }
+
+int pcsim_pool_threads(const pcsim_pool *pool) { return pool->threads; }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file lab.c  One problem, one network, one optimiser:
+ *
+ *      bench-pinn-lab PROBLEM [name=value ...]
+ *
+ *  seconds (of processor time), steps, seed, kind, layers (20,20,20), activation, scale (one for all, or one
+ * for each coordinate), points, redraw (steps; 0: never), adaptive (0, 1), weight (of penalised conditions),
+ *  optimizer, threads, every (steps between lines). A line holds step, evaluations, processor seconds, loss,
+ *  residual on held-out points and, where it is known, the error. */
+#include "lab.h"
+#include "pinn/optimizer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *option(int argc, char **argv, const char *name, const char *fallback) {
+  const size_t n = strlen(name);
+  for (int i = 2; i < argc; i++)
+    if (!strncmp(argv[i], name, n) && argv[i][n] == '=') return argv[i] + n + 1;
+  return fallback;
+}
+static double number(int argc, char **argv, const char *name, const char *fallback) {
+  return strtod(option(argc, argv, name, fallback), NULL);
+}
+static int numbers(const char *text, int max, double *values) {
+  int n = 0;
+  for (char *end; n < max; text = end + 1) {
+    values[n] = strtod(text, &end);
+    if (end == text) break;
+    n++;
+    if (*end != ',') break;
+  }
+  return n;
+}
+
+static pcsim_status run(int argc, char **argv) {
+  const lab_problem *p = lab_problem_find(argc > 1 ? argv[1] : "");
+  PCSIM_CHECK(p, PCSIM_ERR_ARG, "no problem '%s'", argc > 1 ? argv[1] : "");
+  const double seconds = number(argc, argv, "seconds", "20"), weight = number(argc, argv, "weight", "100");
+  const int64_t steps = (int64_t)number(argc, argv, "steps", "1e9"),
+                n = (int64_t)number(argc, argv, "points", "2048");
+  const int64_t redraw = (int64_t)number(argc, argv, "redraw", "0"),
+                every = (int64_t)number(argc, argv, "every", "200");
+  const uint64_t seed = (uint64_t)number(argc, argv, "seed", "1");
+  const int threads = (int)number(argc, argv, "threads", "1");
+  network_options net = {.kind = option(argc, argv, "kind", "mlp"),
+                         .activation = option(argc, argv, "activation", "tanh"),
+                         .num_outputs = p->num_unknowns,
+                         .seed = seed,
+                         .num_features = (int)number(argc, argv, "features", "16")};
+  double layers[NETWORK_LAYERS], scales[LAB_COORDINATES];
+  net.num_layers = numbers(option(argc, argv, "layers", "20,20"), NETWORK_LAYERS, layers);
+  for (int i = 0; i < net.num_layers; i++) net.width[i] = (int)layers[i];
+  const int given = numbers(option(argc, argv, "scale", "1"), LAB_COORDINATES, scales);
+  for (int i = 0; i < p->num_coordinates; i++) net.scale[i] = scales[i < given ? i : given - 1];
+  const optimizer_kind *kind = optimizer_find(option(argc, argv, "optimizer", "ssbroyden"));
+  PCSIM_CHECK(kind, PCSIM_ERR_ARG, "no such optimizer");
+
+  lab_setup *s = NULL;
+  PCSIM_TRY(lab_create(p, &net, weight, threads, &s));
+  const size_t bytes = (size_t)lab_num_parameters(s) * sizeof(double);
+  double *theta, options[16];
+  PCSIM_TRY(pcsim_alloc((size_t)lab_num_parameters(s), sizeof *theta, &theta));
+  memcpy(theta, lab_start(s), bytes);
+  PCSIM_TRY(lab_draw(s, seed, 0, n, false, theta));
+  optimizer *o = NULL;
+  optimizer_defaults(kind, options);
+  for (size_t i = 0; i < kind->num_keys; i++)
+    options[i] = number(argc, argv, kind->keys[i].name, kind->keys[i].fallback);
+  PCSIM_TRY(kind->create(lab_num_parameters(s), options, threads, &o));
+  printf("# %s: %lld parameters, %lld residuals\n", p->name, (long long)lab_num_parameters(s),
+         (long long)lab_objective(s)->num_residuals);
+  const double begin = pcsim_time_cpu();
+  double aside = 0;
+  int64_t evaluations = 0;
+  for (int64_t step = 1; step <= steps; step++) {
+    optimizer_report report;
+    if (redraw && step % redraw == 0) {
+      PCSIM_TRY(
+          lab_draw(s, seed, (uint64_t)(step / redraw), n, number(argc, argv, "adaptive", "0") != 0, theta));
+      kind->changed(o);
+    }
+    PCSIM_TRY(kind->step(o, lab_objective(s), theta, &report));
+    evaluations += report.evaluations;
+    const double spent = pcsim_time_cpu() - begin - aside;
+    const bool last = step == steps || spent > seconds || (report.stalled && !redraw);
+    if (step % every == 0 || last) {
+      const double before = pcsim_time_cpu();
+      double rms, largest, error;
+      PCSIM_TRY(lab_held_out(s, seed, 4000, theta, &rms, &largest));
+      PCSIM_TRY(lab_error(s, 4000, theta, &error));
+      printf("%6lld %7lld %7.2f s  loss %.3e  |g| %.2e  held-out %.3e  largest %.2e  error %.3e%s\n",
+             (long long)step, (long long)evaluations, spent, report.loss, report.gradient_norm, rms, largest,
+             error, report.stalled ? " stalled" : "");
+      fflush(stdout);
+      aside += pcsim_time_cpu() - before;
+    }
+    if (last) break;
+  }
+  kind->destroy(&o);
+  pcsim_free(&theta);
+  lab_destroy(&s);
+  return PCSIM_OK;
+}
+
+int main(int argc, char **argv) {
+  if (run(argc, argv) == PCSIM_OK) return 0;
+  fprintf(stderr, "%s\n", pcsim_error_message());
+  return 1;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file cholesky.c  Right-looking, by panels of 64 columns: the panel is kept transposed, [column][row], so
+ *  that its own solution and the update of what is to the right of it run along rows of memory. */
+#include "cholesky.h"
+
+#include "simd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+  PANEL = 64,
+  TILE_ROWS = 4,
+  TILE_COLUMNS = 2 * LANES,
+  TILES = 8 /**< tiles a piece of work has, squared */
+};
+
+int64_t dense_padded(int64_t n) { return (n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS; }
+
+/* --------------------------------------------------------------------- products */
+
+/** c [4][16] += factor * a^T b, a [depth][stride] (4 columns), b [depth][stride] (16 columns). */
+PCSIM_CLONES static void tile(int64_t depth, int64_t stride, double factor, const double *restrict a,
+                              const double *restrict b, double *restrict c, int64_t stride_c) {
+  v8 sum[TILE_ROWS][2];
+  for (int i = 0; i < TILE_ROWS; i++) sum[i][0] = sum[i][1] = (v8){0};
+  for (int64_t k = 0; k < depth; k++, a += stride, b += stride) {
+    const v8 low = *(const v8 *)b, high = *(const v8 *)(b + LANES);
+    for (int i = 0; i < TILE_ROWS; i++) {
+      sum[i][0] += a[i] * low;
+      sum[i][1] += a[i] * high;
+    }
+  }
+  for (int i = 0; i < TILE_ROWS; i++) {
+    v8 *row = (v8 *)(c + i * stride_c);
+    row[0] += factor * sum[i][0];
+    row[1] += factor * sum[i][1];
+  }
+}
+
+typedef struct {
+  pcsim_pool *pool;
+  int64_t first, end; /**< rows and columns of c that are changed */
+  int64_t depth, stride;
+  double factor;
+  const double *b;
+  double *c;
+} product;
+
+/** Pieces of c below its diagonal, each 128 x 128, by turns; the sum over `depth` is cut so that b stays in
+ * cache.
+ */
+static void add_pieces(void *context, int thread) {
+  enum { PIECE = TILES * TILE_COLUMNS, DEPTH = 256 };
+  const product *p = context;
+  int64_t number = 0;
+  for (int64_t i0 = p->first; i0 < p->end; i0 += PIECE)
+    for (int64_t j0 = p->first; j0 <= i0; j0 += PIECE, number++) {
+      if (number % pcsim_pool_threads(p->pool) != thread) continue;
+      const int64_t i1 = i0 + PIECE < p->end ? i0 + PIECE : p->end;
+      const int64_t j1 = j0 + PIECE < p->end ? j0 + PIECE : p->end;
+      for (int64_t k = 0; k < p->depth; k += DEPTH) {
+        const double *b = p->b + k * p->stride;
+        const int64_t depth = k + DEPTH < p->depth ? DEPTH : p->depth - k;
+        for (int64_t j = j0; j < j1; j += TILE_COLUMNS)
+          for (int64_t i = i0; i < i1; i += TILE_ROWS)
+            if (i + TILE_ROWS > j)
+              tile(depth, p->stride, p->factor, b + i, b + j, p->c + i * p->stride + j, p->stride);
+      }
+    }
+}
+
+void dense_add_product(pcsim_pool *pool, int64_t n, int64_t depth, double factor, const double *b,
+                       double *c) {
+  const int64_t stride = dense_padded(n);
+  pcsim_pool_run(pool, add_pieces, &(product){pool, 0, stride, depth, stride, factor, b, c});
+}
+
+/* ---------------------------------------------------------------------- factors */
+
+struct cholesky {
+  int64_t n, stride;
+  pcsim_pool *pool;
+  double *l;             /**< [stride][stride]; past n it is the identity */
+  double *panel;         /**< [PANEL][stride] columns of the panel, transposed */
+  int64_t column, width; /**< of the panel at work */
+};
+
+pcsim_status cholesky_create(int64_t n, pcsim_pool *pool, cholesky **out) {
+  cholesky *c = NULL;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *c, &c));
+  c->n = n, c->stride = dense_padded(n), c->pool = pool;
+  pcsim_status status = pcsim_alloc((size_t)(c->stride * c->stride), sizeof *c->l, &c->l);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)(PANEL * c->stride), sizeof *c->panel, &c->panel);
+  if (status != PCSIM_OK) cholesky_destroy(&c);
+  *out = c;
+  return status;
+}
+
+void cholesky_destroy(cholesky **c) {
+  if (!*c) return;
+  pcsim_free(&(*c)->l);
+  pcsim_free(&(*c)->panel);
+  pcsim_free(c);
+}
+
+/** The square of `width` rows and columns at the diagonal. */
+static bool factor_square(const cholesky *c) {
+  double *l = c->l + c->column * c->stride + c->column;
+  for (int64_t i = 0; i < c->width; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      double sum = l[i * c->stride + j];
+      for (int64_t k = 0; k < j; k++) sum -= l[i * c->stride + k] * l[j * c->stride + k];
+      if (i > j) l[i * c->stride + j] = sum / l[j * c->stride + j];
+      else if (!(sum > 0) || !isfinite(sum)) return false;
+      else l[i * c->stride + i] = sqrt(sum);
+    }
+  return true;
+}
+
+/** Columns of the panel for 8 rows from `row` on: l x^T = a^T, both [column][8 rows]. */
+PCSIM_CLONES static void solve_rows(const double *restrict l, int64_t stride, int64_t width,
+                                    double *restrict x) {
+  for (int64_t j = 0; j < width; j++) {
+    v8 sum = *(v8 *)(x + j * stride);
+    for (int64_t k = 0; k < j; k++) sum -= l[j * stride + k] * *(const v8 *)(x + k * stride);
+    *(v8 *)(x + j * stride) = sum / l[j * stride + j];
+  }
+}
+
+static void solve_panel(void *context, int thread) {
+  const cholesky *c = context;
+  const int64_t first = c->column + c->width, threads = pcsim_pool_threads(c->pool);
+  for (int64_t row = first + LANES * thread; row < c->stride; row += LANES * threads) {
+    double *l = c->l + row * c->stride + c->column, *x = c->panel + row;
+    for (int64_t j = 0; j < c->width; j++)
+      for (int i = 0; i < LANES; i++) x[j * c->stride + i] = l[i * c->stride + j];
+    solve_rows(c->l + c->column * c->stride + c->column, c->stride, c->width, x);
+    for (int64_t j = 0; j < c->width; j++)
+      for (int i = 0; i < LANES; i++) l[i * c->stride + j] = x[j * c->stride + i];
+  }
+}
+
+bool cholesky_factor(cholesky *c, const double *a, const double *d) {
+  for (int64_t i = 0; i < c->stride; i++) {
+    double *row = c->l + i * c->stride;
+    if (i < c->n) memcpy(row, a + i * c->n, (size_t)(i + 1) * sizeof *row);
+    else memset(row, 0, (size_t)c->stride * sizeof *row);
+    row[i] = i < c->n ? row[i] + d[i] : 1;
+  }
+  for (c->column = 0; c->column < c->stride; c->column += PANEL) {
+    c->width = c->column + PANEL < c->stride ? PANEL : c->stride - c->column;
+    if (!factor_square(c)) return false;
+    pcsim_pool_run(c->pool, solve_panel, c);
+    const product p = {c->pool, c->column + c->width, c->stride, c->width, c->stride, -1, c->panel, c->l};
+    if (p.first < p.end) pcsim_pool_run(c->pool, add_pieces, (void *)&p);
+  }
+  return true;
+}
+
+void cholesky_solve(const cholesky *c, double *x) {
+  for (int64_t i = 0; i < c->n; i++) {
+    const double *l = c->l + i * c->stride;
+    double sum = x[i];
+    for (int64_t j = 0; j < i; j++) sum -= l[j] * x[j];
+    x[i] = sum / l[i];
+  }
+  for (int64_t i = c->n - 1; i >= 0; i--) {
+    const double *l = c->l + i * c->stride;
+    x[i] /= l[i];
+    for (int64_t j = 0; j < i; j++) x[j] -= l[j] * x[i];
+  }
+}
