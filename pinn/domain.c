@@ -17,6 +17,10 @@ void domain_destroy(domain **d) {
   for (int i = 0; i < (*d)->num_names; i++) pcsim_free(&(*d)->names[i]);
   pcsim_free(&(*d)->names);
   pcsim_free(&(*d)->name_list);
+  for (int i = 0; i < (*d)->num_solids; i++) {
+    surface_destroy(&(*d)->solids[i].surface);
+    pcsim_free(&(*d)->solids[i].patch_piece);
+  }
   pcsim_free(&(*d)->solids);
   pcsim_free(&(*d)->steps);
   pcsim_free(&(*d)->faces);
@@ -46,6 +50,13 @@ bool domain_project(const domain *d, const face *f, const double *x, double dist
   const solid *s = &d->solids[f->solid];
   const int n = d->view.num_space, c = f->side / 2;
   double square = 0;
+  if (s->kind == SOLID_SURFACE) {
+    double near[3];
+    if (surface_nearest(s->surface, x, near, normal) != f->side) return false;
+    for (int i = 0; i < n; i++) square += (x[i] - near[i]) * (x[i] - near[i]);
+    for (int i = 0; i < n; i++) on[i] = near[i];
+    return sqrt(square) <= distance;
+  }
   for (int i = 0; i < n; i++) normal[i] = 0;
   if (s->kind == SOLID_BALL) {
     for (int i = 0; i < n; i++)
@@ -94,7 +105,8 @@ static uint64_t most_tries(int64_t n, double part) {
 static const solid *outer_solid(const domain *d) {
   int k = d->num_steps - 1;
   while (d->steps[k].kind == STEP_AND || d->steps[k].kind == STEP_MINUS) k = d->steps[k].left;
-  return d->steps[k].kind == STEP_SOLID ? &d->solids[d->steps[k].solid] : NULL;
+  const solid *s = d->steps[k].kind == STEP_SOLID ? &d->solids[d->steps[k].solid] : NULL;
+  return s && s->kind != SOLID_SURFACE ? s : NULL;
 }
 
 static pcsim_status draw_inside(const domain *d, sequence *s, int64_t n, bool start, double *points) {
@@ -110,6 +122,7 @@ static pcsim_status draw_inside(const domain *d, sequence *s, int64_t n, bool st
   /* A ball is taken for itself where fewer of its points are lost than of the box around the domain. */
   if (outer && solid_volume(outer, num_space) <= volume) part *= volume / solid_volume(outer, num_space);
   else outer = &box;
+  const bool test = d->num_solids > 1 || d->solids[0].kind == SOLID_SURFACE;
   const int m = solid_numbers(outer, num_space);
   const uint64_t most = most_tries(n, part);
   uint64_t place = 0;
@@ -122,7 +135,7 @@ static pcsim_status draw_inside(const domain *d, sequence *s, int64_t n, bool st
                 (long long)i);
     sequence_point(s, place, u);
     solid_point(outer, num_space, u, x);
-    if (d->num_solids > 1 && !(shape_level(d, x) > 0)) continue;
+    if (test && !(shape_level(d, x) > 0)) continue;
     set_others(d, u + m, x);
     if (start) x[d->view.time] = d->range[d->view.time][0];
     i++;

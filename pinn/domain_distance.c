@@ -229,11 +229,21 @@ static bool vanishes_elsewhere(const domain *d, const bool *of) {
   return false;
 }
 
+/** Surfaces have no distance function here: is one marked, or might one trim the factor of another solid? */
+static bool needs_surface(const domain *d, const bool *of) {
+  bool any = false, joined = false;
+  for (int k = 0; k < d->num_steps; k++) joined = joined || d->steps[k].kind == STEP_PLUS;
+  for (int i = 0; i < d->num_faces; i++)
+    any = any ||
+          (d->solids[d->faces[i].solid].kind == SOLID_SURFACE && (joined || is_marked(&d->faces[i], of)));
+  return any;
+}
+
 bool distance_factors(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates,
                       pcsim_value *factor) {
   int parent[STEPS_MAX], sides[SPACE_MAX];
   bool any = false;
-  if (vanishes_elsewhere(d, of)) return false;
+  if (needs_surface(d, of) || vanishes_elsewhere(d, of)) return false;
   for (int k = 0; k < d->num_steps; k++) {
     parent[k] = -1;
     if (d->steps[k].kind != STEP_SOLID) parent[d->steps[k].left] = parent[d->steps[k].right] = k;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { TRIES = 1 << 18, FACE_TRIES_MIN = 1 << 10, FACE_TRIES_MAX = 1 << 14 };
+enum { TRIES = 1 << 18, FACE_TRIES_MIN = 1 << 10, FACE_TRIES_MAX = 1 << 14, SURFACE_COST = 16 };
 
 /** The box around the domain: that of the solids which are not taken away. */
 static void find_box(domain *d) {
@@ -90,18 +90,18 @@ static bool whole_volume(const domain *d, const int *sign, double *volume) {
 }
 
 /** Part of the box around the domain that is inside. */
-static double count_inside(const domain *d) {
+static double count_inside(const domain *d, int tries) {
   double u[SEQUENCE_MAX], x[SPACE_MAX];
   const int n = d->view.num_space;
   sequence s;
   int inside = 0;
   sequence_start(&s, SEQUENCE_SOBOL, n, 0, (uint64_t)d->num_faces);
-  for (int k = 0; k < TRIES; k++) {
+  for (int k = 0; k < tries; k++) {
     sequence_point(&s, (uint64_t)k, u);
     for (int i = 0; i < n; i++) x[i] = d->range[i][0] + u[i] * (d->range[i][1] - d->range[i][0]);
     inside += shape_level(d, x) >= 0;
   }
-  return (double)inside / TRIES;
+  return (double)inside / tries;
 }
 
 /** Pieces in the order of the case, without those of which nothing is left. */
@@ -130,21 +130,25 @@ static void number_pieces(domain *d, pcsim_tree *tree) {
 }
 
 pcsim_status domain_measure(domain *d, pcsim_tree *tree, const pcsim_node *at) {
-  int *sign = NULL, tries = d->num_faces ? TRIES / d->num_faces : 1;
-  double box = 1, inside;
+  const int num_space = d->view.num_space;
+  int *sign = NULL, points = TRIES;
+  double box = 1, whole;
   find_box(d);
-  for (int i = 0; i < d->view.num_space; i++) box *= fmax(0, d->range[i][1] - d->range[i][0]);
-  d->volume_part = d->num_solids == 1 ? solid_volume(&d->solids[0], d->view.num_space) / box
-                   : box > 0          ? count_inside(d)
-                                      : 0;
+  for (int i = 0; i < num_space; i++) box *= fmax(0, d->range[i][1] - d->range[i][0]);
+  /* Surfaces answer more slowly. */
+  for (int i = 0; i < d->num_solids; i++)
+    if (d->solids[i].kind == SOLID_SURFACE) points = TRIES / SURFACE_COST;
+  if (d->num_solids == 1) d->volume_part = solid_volume(&d->solids[0], num_space) / box;
+  else d->volume_part = box > 0 ? count_inside(d, points) : 0;
   if (!(d->volume_part > 0)) {
-    pcsim_tree_problem(tree, at, "the domain is empty: of %d points around it none is inside", TRIES);
+    pcsim_tree_problem(tree, at, "the domain is empty: of %d points around it none is inside", points);
     return PCSIM_OK;
   }
   PCSIM_TRY(pcsim_alloc((size_t)d->num_faces, sizeof *sign, &sign));
+  int tries = points / d->num_faces;
   tries = tries < FACE_TRIES_MIN ? FACE_TRIES_MIN : tries > FACE_TRIES_MAX ? FACE_TRIES_MAX : tries;
   for (int k = 0; k < d->num_faces; k++) try_face(d, &d->faces[k], d->num_solids == 1 ? 1 : tries, &sign[k]);
-  d->view.volume = whole_volume(d, sign, &inside) ? inside : d->volume_part * box;
+  d->view.volume = whole_volume(d, sign, &whole) ? whole : d->volume_part * box;
   pcsim_free(&sign);
   for (int i = 0; i < d->view.num_coordinates; i++) d->name_list[i] = d->names[i];
   number_pieces(d, tree);

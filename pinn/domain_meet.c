@@ -8,7 +8,7 @@
 enum { ROUNDS = 40, TRIES = 64, DIRECTIONS = 32, POINTS = 16 };
 
 /** Level and slope [num_space] of the surface that a face is part of. */
-static double surface(const domain *d, const face *f, const double *x, double *slope) {
+static double face_surface(const domain *d, const face *f, const double *x, double *slope) {
   const solid *s = &d->solids[f->solid];
   const int n = d->view.num_space, c = f->side / 2;
   double square = 0;
@@ -30,7 +30,7 @@ static bool move_onto(const domain *d, const face *f, const face *g, double *x) 
   const int n = d->view.num_space;
   double a[SPACE_MAX], b[SPACE_MAX];
   for (int round = 0; round < ROUNDS; round++) {
-    const double p = surface(d, f, x, a), q = surface(d, g, x, b);
+    const double p = face_surface(d, f, x, a), q = face_surface(d, g, x, b);
     double ab = 0;
     if (fabs(p) <= d->tolerance && fabs(q) <= d->tolerance) return true;
     for (int i = 0; i < n; i++) ab += a[i] * b[i];
@@ -54,6 +54,25 @@ static bool ends_at(const domain *d, const face *f, const double *x, uint64_t pl
   return false;
 }
 
+/** The corners that patches of a surface share; whose time and inputs are those of points [n]. */
+static void surface_corners(const domain *d, int a, int b, int64_t n, const double *start, double *points,
+                            int64_t *found) {
+  const int num = d->view.num_coordinates, num_space = d->view.num_space;
+  double corner[3 * POINTS];
+  for (int i = 0; i < d->num_faces; i++)
+    for (int j = 0; j < d->num_faces; j++) {
+      const face *f = &d->faces[i], *g = &d->faces[j];
+      const solid *s = &d->solids[f->solid];
+      if (f->piece != a || g->piece != b || f->solid != g->solid || s->kind != SOLID_SURFACE) continue;
+      const int64_t most = n - *found < POINTS ? n - *found : POINTS;
+      const int64_t k = surface_meeting(s->surface, f->side, g->side, most, corner);
+      for (int64_t c = 0; c < k; c++, (*found)++) {
+        memcpy(points + *found * num, start + *found * num, (size_t)num * sizeof *points);
+        memcpy(points + *found * num, corner + c * num_space, (size_t)num_space * sizeof *points);
+      }
+    }
+}
+
 pcsim_status domain_draw_meeting(const domain *d, int a, int b, uint64_t seed, uint64_t draw, int64_t n,
                                  double *points, int64_t *found) {
   const int num = d->view.num_coordinates;
@@ -64,16 +83,17 @@ pcsim_status domain_draw_meeting(const domain *d, int a, int b, uint64_t seed, u
   PCSIM_GOTO(pcsim_alloc((size_t)(tries * num), sizeof *start, &start), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)(tries * num), sizeof *normals, &normals), status, done);
   PCSIM_GOTO(domain_draw_piece(d, a, seed, draw, tries, start, normals), status, done);
+  surface_corners(d, a, b, n, start, points, found);
   for (int64_t k = 0; k < tries && *found < n; k++) {
     double *x = start + k * num, y[DOMAIN_MAX];
     /* Every pair of faces in turn. */
     for (int i = 0; i < d->num_faces; i++) {
       bool there = false;
       const face *f = &d->faces[i];
-      if (f->piece != a) continue;
+      if (f->piece != a || d->solids[f->solid].kind == SOLID_SURFACE) continue;
       for (int j = 0; j < d->num_faces && !there && *found < n; j++) {
         const face *g = &d->faces[j];
-        if (g->piece != b) continue;
+        if (g->piece != b || d->solids[g->solid].kind == SOLID_SURFACE) continue;
         memcpy(y, x, (size_t)num * sizeof *y);
         there = move_onto(d, f, g, y) && ends_at(d, f, y, (uint64_t)k) && ends_at(d, g, y, (uint64_t)k);
         if (there) memcpy(points + (*found)++ * num, y, (size_t)num * sizeof *y);

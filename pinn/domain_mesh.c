@@ -3,7 +3,6 @@
  */
 #include "domain_reader.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static double number_of(reader *r, const pcsim_node *mesh, const char *key) {
@@ -105,16 +104,26 @@ static const struct {
 
 bool reader_mesh(reader *r, pcsim_node *mesh, int *result) {
   const size_t before = pcsim_tree_num_problems(r->tree);
+  const pcsim_node *shape = pcsim_node_get(mesh, "shape");
   pcsim_mesh_spec *spec = NULL;
+  bool right = false, known = false;
   r->status = pcsim_mesh_spec_read(r->tree, &spec);
   if (r->status == PCSIM_ERR_CASE) r->status = PCSIM_OK; /* it is in the tree */
-  const bool file = spec && pcsim_mesh_spec_is_file(spec);
+  if (r->status != PCSIM_OK || pcsim_tree_num_problems(r->tree) != before) {
+    pcsim_mesh_spec_destroy(&spec);
+    return false;
+  }
+  if (pcsim_mesh_spec_is_file(spec)) right = reader_msh(r, pcsim_node_get(mesh, "file"), spec, result);
+  else {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !known; i++) {
+      known = !strcmp(pcsim_node_text(shape), shapes[i].name);
+      if (known) right = shapes[i].read(r, mesh, result);
+    }
+    if (!known)
+      pcsim_tree_problem(r->tree, shape,
+                         "a network does not know the shape '%s'; expected a file or `domain`",
+                         pcsim_node_text(shape));
+  }
   pcsim_mesh_spec_destroy(&spec);
-  if (r->status != PCSIM_OK || pcsim_tree_num_problems(r->tree) != before) return false;
-  const pcsim_node *shape = pcsim_node_get(mesh, "shape");
-  for (size_t i = 0; !file && i < sizeof shapes / sizeof *shapes; i++)
-    if (!strcmp(pcsim_node_text(shape), shapes[i].name)) return shapes[i].read(r, mesh, result);
-  pcsim_tree_problem(r->tree, file ? pcsim_node_get(mesh, "file") : shape,
-                     "a network cannot be trained on this mesh; expected a shape or `domain`");
-  return false;
+  return right;
 }

@@ -93,9 +93,9 @@ bool reader_add_piece(reader *r, const pcsim_node *at, const char *name, int *pi
   const size_t length = strlen(name);
   bool right = length > 0 && length < 64;
   for (size_t i = 0; i < length && right; i++)
-    right = (unsigned char)name[i] > ' ' && !strchr("*?[]", name[i]);
+    right = (unsigned char)name[i] >= ' ' && !strchr("*?[]", name[i]);
   if (!right) {
-    pcsim_tree_problem(r->tree, at, "a boundary cannot be called '%.64s'; expected a word without * ? [ ]",
+    pcsim_tree_problem(r->tree, at, "a boundary cannot be called '%.64s'; expected a name without * ? [ ]",
                        name);
     return false;
   }

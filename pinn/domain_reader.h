@@ -38,6 +38,8 @@ void reader_extend(const reader *r, solid *s);
 /** A box, a ball, a surface and what is added, kept and taken away. `first`: it says which coordinates there
  *  are; else `piece` is its boundary, and `bounded` whether it must be bounded in all of them. */
 bool reader_shape(reader *r, pcsim_node *node, bool first, int piece, bool bounded, int *result);
+/** A mesh file, named at `at`, as a domain. */
+bool reader_msh(reader *r, const pcsim_node *at, const pcsim_mesh_spec *spec, int *result);
 /** `mesh:` of the case as a domain. */
 bool reader_mesh(reader *r, pcsim_node *mesh, int *result);
 

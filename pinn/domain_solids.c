@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Boxes and balls of a case, and what is added, kept and taken away. */
 #include "domain_reader.h"
+#include "stl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 const pcsim_key solid_keys[] = {
     {"box", PCSIM_KEY_MAPPING, "", NULL, "", "NAME: [low, high] of each coordinate, time being t", 0, 0},
     {"ball", PCSIM_KEY_MAPPING, "", NULL, "", "centre, radius", 0, 0},
+    {"surface", PCSIM_KEY_MAPPING, "", NULL, "", "file, scale: what a closed STL surface encloses", 0, 0},
     {"plus", PCSIM_KEY_MAPPING, "", NULL, "", "added to it, NAME: {box or ball}; NAME is its boundary", 0, 0},
     {"and", PCSIM_KEY_MAPPING, "", NULL, "", "kept is what is in these too (after plus)", 0, 0},
     {"minus", PCSIM_KEY_MAPPING, "", NULL, "", "taken away (after plus and and)", 0, 0},
@@ -21,6 +23,11 @@ static const pcsim_key ball_keys[] = {
     {"radius", PCSIM_KEY_NUMBER, NULL, NULL, "", "of the ball", 1e-300, 1e300},
     {"coordinates", PCSIM_KEY_NAMES, "", NULL, "",
      "what the centre counts; in a piece without some of the domain's it is a cylinder along those", 0, 0},
+};
+
+static const pcsim_key surface_keys[] = {
+    {"file", PCSIM_KEY_TEXT, NULL, NULL, "", "STL file, relative to the case", 0, 0},
+    {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on the coordinates of the file", 1e-300, 1e300},
 };
 
 /* ---------------------------------------------------------- boxes and balls */
@@ -123,6 +130,51 @@ static bool read_ball(reader *r, pcsim_node *node, bool first, solid *s) {
   return true;
 }
 
+/** What a file's triangles enclose; the coordinates are x, y, z. */
+static bool read_surface(reader *r, pcsim_node *node, bool first, solid *s) {
+  static const char *const names[] = {"x", "y", "z"};
+  const pcsim_node *at = pcsim_node_get(node, "file");
+  double scale = 1, *corners = NULL, low[3], high[3];
+  int64_t num;
+  int32_t *patch = NULL;
+  char *path = NULL;
+  pcsim_node_check(r->tree, node, surface_keys, COUNT(surface_keys), "surface");
+  if (!at || pcsim_node_get_kind(at) != PCSIM_NODE_SCALAR) return false;
+  if (!pcsim_node_number(r->tree, node, "scale", &scale) || !(scale > 0)) return false;
+  for (int i = 0; i < 3 && first; i++)
+    if (!reader_add_space(r, at, names[i])) return false;
+  if (r->num_space != 3) {
+    pcsim_tree_problem(r->tree, at, "a surface is in space; the domain has %d coordinates", r->num_space);
+    return false;
+  }
+  pcsim_status status = pcsim_node_path(at, &path);
+  if (status == PCSIM_OK) status = stl_read(path, scale, &num, &corners);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)num, sizeof *patch, &patch);
+  if (status == PCSIM_OK) status = surface_create(3, num, corners, patch, 1, &s->surface);
+  if (status == PCSIM_OK) status = pcsim_alloc(1, sizeof *s->patch_piece, &s->patch_piece);
+  pcsim_free(&patch);
+  pcsim_free(&corners);
+  pcsim_free(&path);
+  if (status == PCSIM_ERR_CASE || status == PCSIM_ERR_IO) {
+    pcsim_tree_problem(r->tree, at, "%s", pcsim_error_message());
+    pcsim_error_clear();
+    return false;
+  }
+  if (status != PCSIM_OK) {
+    r->status = status;
+    return false;
+  }
+  s->kind = SOLID_SURFACE;
+  s->patch_piece[0] = s->piece[0];
+  surface_box(s->surface, low, high);
+  for (int i = 0; i < 3; i++) {
+    s->bounded[i] = true;
+    s->low[i] = low[i], s->high[i] = high[i];
+    if (first) r->range[i][0] = low[i], r->range[i][1] = high[i];
+  }
+  return true;
+}
+
 static bool check_bounded(reader *r, const pcsim_node *at, const solid *s) {
   for (int i = 0; i < r->num_space; i++)
     if (!s->bounded[i]) {
@@ -136,6 +188,7 @@ static bool check_bounded(reader *r, const pcsim_node *at, const solid *s) {
 /** Boundaries of the first solid. */
 static bool name_sides(reader *r, const pcsim_node *at, solid *s) {
   if (s->kind == SOLID_BALL) return reader_add_piece(r, at, "ball", &s->piece[0]);
+  if (s->kind == SOLID_SURFACE) return reader_add_piece(r, at, "surface", &s->patch_piece[0]);
   for (int i = 0; i < 2 * r->num_space; i++) {
     char name[64];
     snprintf(name, sizeof name, "%.58s-%s", r->coordinate[i / 2], i % 2 ? "max" : "min");
@@ -171,25 +224,41 @@ static bool read_pieces(reader *r, const pcsim_node *node, const char *key, step
   return right;
 }
 
-bool reader_shape(reader *r, pcsim_node *node, bool first, int piece, bool bounded, int *result) {
+/** The solid itself. */
+static bool read_solid(reader *r, const pcsim_node *node, bool first, bool bounded, solid *s, int *result) {
   pcsim_node *box = pcsim_node_get(node, "box"), *ball = pcsim_node_get(node, "ball");
-  pcsim_node *one = box ? box : ball;
-  solid s = {.kind = SOLID_BOX, .node = first ? NULL : one};
-  if (!first) pcsim_node_check(r->tree, node, solid_keys, num_solid_keys, "piece of the domain");
-  if (!one || (box && ball)) {
-    pcsim_tree_problem(r->tree, node, "expected one of `box` and `ball`, found %s", one ? "both" : "none");
+  pcsim_node *file = pcsim_node_get(node, "surface"), *one = box ? box : ball ? ball : file;
+  if (!one || (box != NULL) + (ball != NULL) + (file != NULL) > 1) {
+    pcsim_tree_problem(r->tree, node, "expected one of `box`, `ball` and `surface`, found %s",
+                       one ? "several" : "none");
     return false;
   }
   if (pcsim_node_get_kind(one) != PCSIM_NODE_MAPPING) return false;
-  for (int i = 0; i < 2 * SPACE_MAX; i++) s.piece[i] = piece;
-  bool right = box ? read_box(r, box, first, &s) : read_ball(r, ball, first, &s);
-  if (right && first && r->num_space == 0) {
+  s->node = first ? NULL : one;
+  const bool right = box    ? read_box(r, box, first, s)
+                     : ball ? read_ball(r, ball, first, s)
+                            : read_surface(r, file, first, s);
+  if (!right) return false;
+  if (r->num_space == 0) {
     pcsim_tree_problem(r->tree, one, "the domain has no coordinate of space");
-    right = false;
+    return false;
   }
-  if (first && (!right || !name_sides(r, one, &s))) return false;
-  reader_extend(r, &s);
-  right = right && (!bounded || check_bounded(r, one, &s)) && reader_add_solid(r, one, &s, result);
+  if (first && !name_sides(r, one, s)) return false;
+  reader_extend(r, s);
+  return (!bounded || check_bounded(r, one, s)) && reader_add_solid(r, one, s, result);
+}
+
+bool reader_shape(reader *r, pcsim_node *node, bool first, int piece, bool bounded, int *result) {
+  solid s = {.kind = SOLID_BOX};
+  if (!first) pcsim_node_check(r->tree, node, solid_keys, num_solid_keys, "piece of the domain");
+  for (int i = 0; i < 2 * SPACE_MAX; i++) s.piece[i] = piece;
+  bool right = read_solid(r, node, first, bounded, &s, result);
+  if (!right) {
+    surface_destroy(&s.surface);
+    pcsim_free(&s.patch_piece);
+  }
+  /* Without coordinates nothing more can be said. */
+  if (first && !right) return false;
   right = read_pieces(r, node, "plus", STEP_PLUS, result) && right;
   right = read_pieces(r, node, "and", STEP_AND, result) && right;
   return read_pieces(r, node, "minus", STEP_MINUS, result) && right;

@@ -30,6 +30,8 @@ double solid_level(const solid *s, int num_space, const double *x) {
     return box_level(s, num_space, x);
   case SOLID_BALL:
     return ball_level(s, num_space, x);
+  case SOLID_SURFACE:
+    return surface_level(s->surface, x);
   }
   return -INFINITY;
 }
@@ -76,6 +78,7 @@ static double unbounded_measure(const solid *s, int num_space) {
 static double unit_ball(int k) { return pow(pi, 0.5 * k) / tgamma(0.5 * k + 1); }
 
 double solid_volume(const solid *s, int num_space) {
+  if (s->kind == SOLID_SURFACE) return surface_volume(s->surface);
   double product = unbounded_measure(s, num_space);
   if (s->kind == SOLID_BALL) {
     const int k = bounded_in(s, num_space);
@@ -88,6 +91,7 @@ double solid_volume(const solid *s, int num_space) {
 
 int solid_num_faces(const domain *d, int number) {
   const solid *s = &d->solids[number];
+  if (s->kind == SOLID_SURFACE) return surface_num_patches(s->surface);
   return s->kind == SOLID_BALL ? 1 : 2 * bounded_in(s, d->view.num_space);
 }
 
@@ -95,6 +99,12 @@ void solid_faces(domain *d, int number) {
   const solid *s = &d->solids[number];
   const int n = d->view.num_space;
   const double volume = solid_volume(s, n);
+  if (s->kind == SOLID_SURFACE) {
+    for (int i = 0; i < surface_num_patches(s->surface); i++)
+      d->faces[d->num_faces++] =
+          (face){.solid = number, .side = i, .piece = s->patch_piece[i], .area = surface_area(s->surface, i)};
+    return;
+  }
   if (s->kind == SOLID_BALL) {
     const double area = volume * bounded_in(s, n) / s->radius;
     d->faces[d->num_faces++] = (face){.solid = number, .piece = s->piece[0], .area = area};
@@ -156,12 +166,16 @@ void solid_point(const solid *s, int num_space, const double *u, double *x) {
 int face_numbers(const domain *d, const face *f) {
   const solid *s = &d->solids[f->solid];
   const int n = d->view.num_space, k = bounded_in(s, n);
-  return s->kind == SOLID_BOX ? n - 1 : sphere_numbers(k) + n - k;
+  return s->kind != SOLID_BALL ? n - 1 : sphere_numbers(k) + n - k;
 }
 
 void face_point(const domain *d, const face *f, const double *u, double *x, double *normal) {
   const solid *s = &d->solids[f->solid];
   const int num_space = d->view.num_space;
+  if (s->kind == SOLID_SURFACE) {
+    surface_point(s->surface, f->side, u, x, normal);
+    return;
+  }
   for (int i = 0; i < num_space; i++) normal[i] = 0;
   if (s->kind == SOLID_BOX) {
     for (int i = 0; i < num_space; i++)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file shape.h  Private to domain_*.c: solids of space and what is made of them.
  *
- *  A domain is a list of solids (boxes, balls) and a list of operations on them, each after what it works on.
- *  The surface of a solid is a list of faces (the sides of a box, the sphere of a ball); the boundary of the
- *  domain is what is left of the faces. A piece is one or more faces with one name.
+ *  A domain is a list of solids (boxes, balls, what a surface encloses) and a list of operations on them,
+ * each after what it works on. The surface of a solid is a list of faces (the sides of a box, the sphere of a
+ * ball, the patches of a surface); the boundary of the domain is what is left of the faces. A piece is one or
+ * more faces with one name.
  *
  *  The level of a solid is positive inside, negative outside, 0 on the surface and close to it the signed
  *  distance from it. Union, intersection and complement are the maximum, the minimum and the negative. */
@@ -12,6 +13,7 @@
 
 #include "domain.h"
 #include "sequence.h"
+#include "surface.h"
 
 enum {
   SPACE_MAX = 10,
@@ -20,13 +22,15 @@ enum {
   PIECES_MAX = SOLIDS_MAX + 2 * SPACE_MAX /**< of the boundary */
 };
 
-typedef enum { SOLID_BOX, SOLID_BALL } solid_kind;
+typedef enum { SOLID_BOX, SOLID_BALL, SOLID_SURFACE } solid_kind;
 typedef struct {
   solid_kind kind;
   bool bounded[SPACE_MAX];                /**< coordinates that the solid is bounded in */
   double low[SPACE_MAX], high[SPACE_MAX]; /**< a box around it; of the domain where it is not bounded */
   double centre[SPACE_MAX], radius;       /**< of a ball, in the bounded coordinates */
   int piece[2 * SPACE_MAX]; /**< whose boundary each of its faces makes: sides of a box, lower one first */
+  surface *surface;         /**< owned by the domain; it bounds all coordinates */
+  int *patch_piece;         /**< [patches of the surface] instead of `piece` */
   const pcsim_node *node;   /**< where the case names a piece; NULL after reading */
 } solid;
 
@@ -38,7 +42,8 @@ typedef struct {
 } step;
 
 typedef struct {
-  int solid, side; /**< 2 i: lower side of coordinate i, 2 i + 1: upper side; of a ball 0 */
+  int solid, side; /**< 2 i: lower side of coordinate i, 2 i + 1: upper side; of a ball 0;
+                      of a surface the patch */
   int piece;       /**< -1: nothing of it is left */
   double area;     /**< of the whole face */
   double kept;     /**< part of it that is boundary of the domain, 0 to 1 */
@@ -69,10 +74,10 @@ double shape_level(const domain *d, const double *x);
 /** Volume of a solid within its box. */
 double solid_volume(const solid *s, int num_space);
 
-/** How many numbers between 0 and 1 a point inside a solid, on a face takes. */
+/** How many numbers between 0 and 1 a point inside a box or ball, on any face takes. */
 int solid_numbers(const solid *s, int num_space);
 int face_numbers(const domain *d, const face *f);
-/** The point inside a solid, uniform by volume, that belongs to u [solid_numbers]. */
+/** The point inside a box or ball, uniform by volume, that belongs to u [solid_numbers]. */
 void solid_point(const solid *s, int num_space, const double *u, double *x);
 /** The point on a face, uniform by area, that belongs to u [face_numbers], and the normal out of the solid.
  */

@@ -9,15 +9,15 @@ static const struct {
      "case.yaml:1:1: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}, or `mesh`"},
     {"domain: [1, 2]\n",
      "case.yaml:1:9: a network needs `domain`, a mapping such as {box: {x: [0, 1]}}, or `mesh`"},
-    {"domain: {}\n", "case.yaml:1:1: expected one of `box` and `ball`, found none"},
+    {"domain: {}\n", "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found none"},
     {"domain: {box: {}}\n",
      "case.yaml:1:10: the box has no coordinates; expected such as {x: [0, 1], y: [0, 1]}"},
     {"domain: {box: {t: [0, 1]}}\n", "case.yaml:1:10: the domain has no coordinate of space"},
     {"domain: {box: {x: [0, 1]}, ball: {centre: [0], radius: 1}}\n",
-     "case.yaml:1:1: expected one of `box` and `ball`, found both"},
+     "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found several"},
     {"domain: {bxo: {x: [0, 1]}}\n",
-     "case.yaml:1:1: expected one of `box` and `ball`, found none\n"
-     "case.yaml:1:10: unknown key 'bxo' in 'domain'; did you mean 'box'? (known: box, ball, plus, "
+     "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found none\n"
+     "case.yaml:1:10: unknown key 'bxo' in 'domain'; did you mean 'box'? (known: box, ball, surface, plus, "
      "and, minus, t)"},
     {"domain: {box: {x: [1, -1], y: [0, 1]}}\n",
      "case.yaml:1:19: the range of 'x' is empty: [1, -1]; expected [low, high] with low below high"},
@@ -89,11 +89,11 @@ static const struct {
      "case.yaml:1:47: there is a boundary 'x-min' already"},
     {"domain: {box: {x: [0, 1], y: [0, 1]}, minus: {\"disk*\": {box: {x: [0.3, 0.5]}}, b: 3, c: "
      "{bal: {}}}}\n",
-     "case.yaml:1:47: a boundary cannot be called 'disk*'; expected a word without * ? [ ]\n"
+     "case.yaml:1:47: a boundary cannot be called 'disk*'; expected a name without * ? [ ]\n"
      "case.yaml:1:83: 'b' must be a mapping such as {ball: {centre: [0, 0], radius: 1}}\n"
-     "case.yaml:1:86: expected one of `box` and `ball`, found none\n"
+     "case.yaml:1:86: expected one of `box`, `ball` and `surface`, found none\n"
      "case.yaml:1:90: unknown key 'bal' in piece of the domain; did you mean 'ball'? (known: box, "
-     "ball, plus, and, minus)"},
+     "ball, surface, plus, and, minus)"},
     {"domain: {box: {x: [0, 1], y: [0, 1]}, minus: {a: {box: {x: [0.3, 0.5]}}}, plus: {a: {box: "
      "{x: [0.3, 1.5], y: [0, 3]}}}}\n",
      "case.yaml:1:47: there is a boundary 'a' already"},
