@@ -57,7 +57,8 @@ static void check_products(const sample *s, double central, double kappa, double
   same("residual", s, t.s.size, t.s.minus, t.s.plus);
   same("volume fluxes", s, f->ni + f->nb, f->mass, mass);
   same("face velocities", s, f->ni * d, f->face_velocity, velocity);
-  assert_ok(flow_tangent(f, t.s.v, t.s.plus)); /* leaves the direction and its gradients, ghosts filled */
+  assert_ok(flow_tangent(f, t.s.v, t.s.minus)); /* leaves the direction and its gradients, ghosts filled */
+  assert_ok(hand->tangent(f, f->v, f->v_grad, t.s.plus));
   assert_ok(programs->tangent(f, f->v, f->v_grad, t.s.minus));
   same("tangent", s, t.s.size, t.s.minus, t.s.plus);
   assert_ok(hand->coefficients(f));

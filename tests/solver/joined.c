@@ -61,13 +61,13 @@ static const char *const texts[] = {
     "  y-min: {wall: no-slip, velocity: [0.5, 0], flux: {T: \"0.3*(T - 1)\"}, S: 1}\n"
     "  y-max: {total-pressure: \"1+x\", free: true}\n",
     "physics: {model: navier-stokes, density: 1.3, viscosity: 0.2, force: [0, \"2*T\", \"T^2\"],\n"
-    "  unknowns: [T], equations: [\"div(T*vector(u, v, w) - 0.1*grad(T))\"]}\n"
+    "  unknowns: [T], equations: [\"div(T*vector(u, v, w + 0.3*u) - 0.1*grad(T))\"]}\n"
     "boundaries:\n"
     "  x-min: {velocity: [\"1+y\", \"0.2*x\", \"0.1*z\"], T: \"1 + y\"}\n"
     "  x-max: {pressure: \"0.1*y\", free: true}\n"
     "  y-min: {wall: no-slip, flux: {T: \"0.3*(T - 1)\"}}\n"
     "  y-max: {total-pressure: \"1+x\", free: true}\n"
-    "  z-min: {wall: slip, flux: {T: 0}}\n"
+    "  z-min: {wall: slip, T: \"1 + x\"}\n"
     "  z-max: {symmetry: true}\n"};
 
 static void check_tangent(const sample *s, const char *solve) {
@@ -171,6 +171,29 @@ static void cavity(void **state) {
   }
 }
 
+/* ------------------------------------------------------------- volume fluxes */
+
+/* What comes in with one temperature keeps it: the flow's volume fluxes, which are free of divergence, carry
+ * it. */
+static void channel(void **state) {
+  (void)state;
+  static const char text[] = "physics: {model: navier-stokes, density: 1, viscosity: 0.05,\n"
+                             "  unknowns: [T], equations: [\"dt(T) + div(T*vector(u, v) - 0.1*grad(T))\"]}\n"
+                             "boundaries:\n"
+                             "  x-min: {velocity: [\"4*y*(1 - y)\", 0], T: 2}\n"
+                             "  x-max: {pressure: 0, free: true}\n"
+                             "  \"y*\": {wall: no-slip, flux: {T: 0}}\n"
+                             "initial: {T: 1}\n";
+  const sample s = {LATTICE_MIXED_2D, 10, 9, 0, 0.12, &unit_box};
+  joined_case c = begin(&s, text);
+  solve(&c, 1e-10);
+  double error = 0;
+  for (int64_t i = 0; i < c.s.n; i++) error = fmax(error, fabs(c.s.q[i * c.s.m + c.s.m - 1] - 2));
+  if (!(error < 1e-7)) print_error("the temperature leaves that of the inlet by %g\n", error);
+  assert_true(error < 1e-7);
+  end(&c);
+}
+
 /* -------------------------------------------------------- the public solver */
 
 static const char cavity_text[] =
@@ -194,6 +217,31 @@ static double carried(pcsim_joined_solver *solver) {
   return sum;
 }
 
+/* What the first law's boundary fluxes of a steady state add up to is nothing. */
+static void check_fluxes(pcsim_joined_solver *solver) {
+  pcsim_flow_fields flow_fields;
+  pcsim_transport_fields laws;
+  double sum[2] = {0, 0};
+  assert_ok(pcsim_joined_solver_fields(solver, &flow_fields, &laws));
+  const pcsim_mesh_view *v = pcsim_mesh_get(laws.mesh);
+  for (int64_t b = 0; b < v->num_faces - v->num_interior_faces; b++)
+    sum[0] += laws.face_flux[0][b], sum[1] += fabs(laws.face_flux[0][b]);
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  assert_true(sum[1] > 2 && fabs(sum[0]) < 1e-6 * sum[1]);
+}
+
+/* What is put in comes out again. */
+static void check_state(pcsim_joined_solver *solver, const joined_case *c, const double *unknowns,
+                        const double *scalars) {
+  double back[PCSIM_NUM_STATE_SCALARS], *again = numbers(c);
+  assert_ok(pcsim_joined_solver_set_state(solver, unknowns, scalars));
+  pcsim_joined_solver_get_state(solver, again, back);
+  assert_true(scalars[1] != 1 && scalars[2] != 1);
+  assert_memory_equal(back, scalars, sizeof back);
+  assert_memory_equal(again, unknowns, (size_t)(c->s.n * c->s.m) * sizeof *again);
+  pcsim_free(&again);
+}
+
 /* A state taken out in mid-run and put into another solver leads to the same flow. */
 static void states(void **state) {
   (void)state;
@@ -213,10 +261,11 @@ static void states(void **state) {
   pcsim_joined_solver_destroy(&solver[0]);
   for (int k = 0; k < 2; k++) {
     assert_ok(pcsim_joined_solver_create(c.mesh, c.flow, c.laws, &c.options, &solver[k]));
-    if (k) assert_ok(pcsim_joined_solver_set_state(solver[k], unknowns, scalars));
+    if (k) check_state(solver[k], &c, unknowns, scalars);
     assert_ok(pcsim_joined_solver_run(solver[k], NULL, NULL, &result));
     assert_int_equal(result.outcome, PCSIM_OUTCOME_CONVERGED);
     value[k] = carried(solver[k]);
+    check_fluxes(solver[k]);
     pcsim_joined_solver_destroy(&solver[k]);
   }
   assert_true(value[0] > 0.5);
@@ -229,7 +278,7 @@ static void states(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tangents), cmocka_unit_test(cavity),
-                                     cmocka_unit_test(states)};
+                                     cmocka_unit_test(channel), cmocka_unit_test(states)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 
