@@ -15,11 +15,6 @@ typedef struct {
   const char *name[WRT_MAX];
 } wanted;
 
-/* The reverse of one program: by unknowns and, `full`, by everything given. */
-typedef struct {
-  pcsim_executor *x;
-} reverse;
-
 struct flow_adjoint {
   flow *f;
   double *seed, *seed_tau;        /* [nt][m], [nt], 0 in ghosts */
@@ -27,7 +22,7 @@ struct flow_adjoint {
   double *value[FLOW_NUM_GROUPS]; /* [num][m] */
   double *face, *node;            /* [nb][m], [num_given][m] */
   double nu, force[3], density;
-  reverse product, full;
+  pcsim_executor *product, *full; /* reverses of the residual by unknowns and, `full`, by everything given */
 };
 
 /* ------------------------------------------------------------------- reverses */
@@ -56,7 +51,7 @@ static void want_given(const pcsim_program *p, wanted *w) {
 }
 
 /* The cotangents that were asked for go to the arrays of the adjoint; those that were not are 0 there. */
-static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, reverse *r) {
+static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_executor *x) {
   const struct {
     const char *name;
     double *data;
@@ -74,7 +69,7 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, reverse *r
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!wants(w, outputs[i].name)) continue;
     snprintf(name, sizeof name, "b_%s", outputs[i].name);
-    PCSIM_TRY(pcsim_executor_bind_output(r->x, name, outputs[i].data));
+    PCSIM_TRY(pcsim_executor_bind_output(x, name, outputs[i].data));
   }
   return PCSIM_OK;
 }
@@ -82,7 +77,7 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, reverse *r
 /* The reverse of `p` by what is wanted, its own outputs left out but for `also`. */
 static pcsim_status make_reverse(flow_adjoint *a, const pcsim_program *p, int knows, const wanted *w,
                                  const char *also, const char *const *parameters, int num_parameters,
-                                 reverse *r) {
+                                 pcsim_executor **x) {
   pcsim_program *back = NULL;
   const char **wrt = NULL, **keep = NULL;
   char(*text)[NAME + 2] = NULL;
@@ -99,8 +94,8 @@ static pcsim_status make_reverse(flow_adjoint *a, const pcsim_program *p, int kn
   keep[num] = also;
   PCSIM_GOTO(pcsim_transform_vjp(p, wrt, num, &back), status, done);
   PCSIM_GOTO(pcsim_program_keep(back, keep, num + (also != NULL)), status, done);
-  PCSIM_GOTO(flow_programs_executor(a->f->programs, back, knows, &r->x), status, done);
-  status = bind_cotangents(a, w, r);
+  PCSIM_GOTO(flow_programs_executor(a->f->programs, back, knows, x), status, done);
+  status = bind_cotangents(a, w, *x);
 done:
   pcsim_program_destroy(&back);
   pcsim_free(&wrt), pcsim_free(&keep), pcsim_free(&text);
@@ -111,15 +106,15 @@ static pcsim_status make_residual(flow_adjoint *a) {
   pcsim_program *p = NULL;
   wanted w = {0};
   pcsim_status status;
-  reverse *both[2] = {&a->product, &a->full};
+  pcsim_executor **both[2] = {&a->product, &a->full};
   PCSIM_TRY(flow_write_program(a->f, &p));
   PCSIM_GOTO(pcsim_program_keep(p, (const char *const[]){"all", "coefficient"}, 2), status, done);
   want_input(p, "cells.q", &w), want_input(p, "cells.grad", &w), want_input(p, "cells.tau", &w);
   for (int full = 0; full < 2; full++) {
     if (full) want_given(p, &w);
     PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, NULL, 0, both[full]), status, done);
-    PCSIM_GOTO(pcsim_executor_bind(both[full]->x, "b_all", a->seed), status, done);
-    PCSIM_GOTO(pcsim_executor_bind(both[full]->x, "b_coefficient", a->seed_tau), status, done);
+    PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_all", a->seed), status, done);
+    PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_coefficient", a->seed_tau), status, done);
   }
 done:
   pcsim_program_destroy(&p);
@@ -158,7 +153,7 @@ pcsim_status flow_adjoint_create(flow *f, flow_adjoint **out) {
 void flow_adjoint_destroy(flow_adjoint **out) {
   flow_adjoint *a = *out;
   if (!a) return;
-  pcsim_executor_destroy(&a->product.x), pcsim_executor_destroy(&a->full.x);
+  pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]);
   void *blocks[] = {&a->seed, &a->seed_tau, &a->q, &a->grad, &a->tau, &a->face, &a->node};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
@@ -202,7 +197,7 @@ pcsim_status flow_adjoint_product(flow_adjoint *a, const double *w, double *y) {
   const flow *f = a->f;
   const int m = f->dim + 1;
   set_seeds(a, w);
-  PCSIM_TRY(pcsim_executor_run(a->product.x, false));
+  PCSIM_TRY(pcsim_executor_run(a->product, false));
   PCSIM_TRY(pull_back(a, false));
   get_unknowns(a, y);
   for (int64_t c = 0; c < f->n; c++) y[c * (m + 1) + m] += f->a_p[c] * w[c * (m + 1) + m];
@@ -241,7 +236,7 @@ static void add_given(const flow_adjoint *a, double factor, flow_cotangent *give
 pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent *given) {
   clear_given(a);
   set_seeds(a, w);
-  PCSIM_TRY(pcsim_executor_run(a->full.x, false));
+  PCSIM_TRY(pcsim_executor_run(a->full, false));
   PCSIM_TRY(pull_back(a, true));
   add_given(a, -1, given);
   return PCSIM_OK;
@@ -250,7 +245,7 @@ pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent
 /* ---------------------------------------------------------------- functionals */
 
 static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional, const char *const *names,
-                             int num, double *parameter, double *value, reverse *r) {
+                             int num, double *parameter, double *value, pcsim_executor **x) {
   const flow *f = a->f;
   const double one = 1;
   char name[NAME];
@@ -258,30 +253,29 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   for (size_t i = 0; i < 3; i++)
     want_input(functional->program, (const char *const[]){"cells.q", "cells.grad", "cells.tau"}[i], &w);
   want_given(functional->program, &w);
-  pcsim_status status = make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w,
-                                     "value", names, num, r);
-  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(f->mesh), status));
-  PCSIM_TRY(flow_functional_bind(functional, r->x));
-  PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
-  PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
+  PCSIM_TRY(make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
+                         names, num, x));
+  PCSIM_TRY(flow_functional_bind(functional, *x));
+  PCSIM_TRY(pcsim_executor_bind_output(*x, "value", value));
+  PCSIM_TRY(pcsim_executor_bind(*x, "b_value", &one));
   for (int i = 0; i < num; i++) {
     snprintf(name, sizeof name, "b_%s", names[i]);
-    PCSIM_TRY(pcsim_executor_bind_output(r->x, name, parameter + i));
+    PCSIM_TRY(pcsim_executor_bind_output(*x, name, parameter + i));
   }
   memset(a->q, 0, (size_t)(f->nt * (f->dim + 1)) * sizeof *a->q);
   memset(a->grad, 0, (size_t)(f->nt * (f->dim + 1) * f->dim) * sizeof *a->grad);
   memset(a->tau, 0, (size_t)f->nt * sizeof *a->tau);
   clear_given(a);
-  return pcsim_executor_run(r->x, false);
+  return pcsim_executor_run(*x, false);
 }
 
 pcsim_status flow_adjoint_functional(flow_adjoint *a, const flow_functional *functional,
                                      const char *const *names, int num, double *value, double *b,
                                      flow_cotangent *given, double *parameter) {
-  reverse r = {0};
-  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, &r);
-  pcsim_executor_destroy(&r.x);
-  PCSIM_TRY(status);
+  pcsim_executor *x = NULL;
+  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, &x);
+  pcsim_executor_destroy(&x);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->f->mesh), status));
   PCSIM_TRY(pull_back(a, true));
   add_given(a, 1, given);
   get_unknowns(a, b);

@@ -208,12 +208,12 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unk
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
   if (s->timestep) return set_time_state(s, unknowns, scalars);
+  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
+              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < f->dim; i++) f->q[c * m + i] = unknowns[4 * c + i] / U;
     f->q[c * m + m - 1] = unknowns[4 * c + 3] / pressure;
   }
-  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
-              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
   const march_state then = {.step = (int64_t)scalars[0],
                             .cfl = scalars[1],
                             .reference = scalars[2],

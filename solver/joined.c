@@ -90,11 +90,10 @@ static void put_together(const joined *j, const double *flow_part, const double 
 
 static double *laws_of(const joined *j, double *part) { return part + j->f->n * j->mf; }
 
-/* The force of the laws, from their state and the cells' velocity. */
+/* The force of the laws on owned cells, from their state and the cells' velocity. */
 static pcsim_status push(joined *j) {
   flow *f = j->f;
   if (!j->push) return PCSIM_OK;
-  PCSIM_TRY(pcsim_mesh_exchange(f->mesh, j->mf, f->q));
   carry_cells(j, f->q, j->t->carrier.cell);
   PCSIM_TRY(pcsim_executor_run(j->push, false));
   for (int64_t k = 0; k < f->n * f->dim; k++) f->cell_force[k] = j->force[k] / force_scale(f);

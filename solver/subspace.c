@@ -34,7 +34,8 @@ pcsim_status outside_take_start(const outside_start *o) {
   if (!o->hooks.start) return PCSIM_OK;
   PCSIM_TRY(allocate(o, 1, &values));
   to_public(o, values);
-  pcsim_status status = o->hooks.start(o->hooks.context, o->system->mesh, o->width, values);
+  pcsim_status status = pcsim_status_agree(
+      pcsim_mesh_comm(o->system->mesh), o->hooks.start(o->hooks.context, o->system->mesh, o->width, values));
   if (status == PCSIM_OK) from_public(o, values, o->system->q);
   pcsim_free(&values);
   return status;
@@ -129,6 +130,13 @@ static pcsim_status descend(search *f, double *r) {
   return PCSIM_OK;
 }
 
+static pcsim_status ask_directions(const outside_start *o, const double *values, search *f, double *basis) {
+  PCSIM_TRY(o->hooks.subspace(o->hooks.context, o->system->mesh, o->width, values, &f->num, basis));
+  PCSIM_CHECK(f->num >= 0 && f->num <= PCSIM_SUBSPACE_MAX, PCSIM_ERR_ARG,
+              "a subspace of %d directions; expected at most %d", f->num, PCSIM_SUBSPACE_MAX);
+  return PCSIM_OK;
+}
+
 /* The directions in the state's own scales, one behind the other. */
 static pcsim_status take_directions(const outside_start *o, search *f) {
   const size_t size = (size_t)(o->system->n * o->width);
@@ -137,13 +145,7 @@ static pcsim_status take_directions(const outside_start *o, search *f) {
   PCSIM_GOTO(allocate(o, 1, &values), status, done);
   PCSIM_GOTO(allocate(o, PCSIM_SUBSPACE_MAX, &public_basis), status, done);
   to_public(o, values);
-  PCSIM_GOTO(o->hooks.subspace(o->hooks.context, o->system->mesh, o->width, values, &f->num, public_basis),
-             status, done);
-  PCSIM_GOTO(f->num >= 0 && f->num <= PCSIM_SUBSPACE_MAX
-                 ? PCSIM_OK
-                 : pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__,
-                                   "a subspace of %d directions; expected at most %d", f->num,
-                                   PCSIM_SUBSPACE_MAX),
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(o->system->mesh), ask_directions(o, values, f, public_basis)),
              status, done);
   PCSIM_GOTO(allocate(o, (size_t)f->num, &f->basis), status, done);
   PCSIM_GOTO(allocate(o, (size_t)f->num, &f->image), status, done);

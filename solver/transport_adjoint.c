@@ -438,19 +438,25 @@ pcsim_status transport_adjoint_parameters(transport_adjoint *a, const double *w,
 
 /* ---------------------------------------------------------------- functionals */
 
-static pcsim_status evaluate(transport_adjoint *a, const transport_functional *f, reverse *r, double *value,
-                             double *b, double *derivative) {
+/* On this rank: the value's share, what came to state and parameters. */
+static pcsim_status run_functional(transport_adjoint *a, const transport_functional *f, reverse *r,
+                                   double *value) {
   const double one = 1;
   const reverse_request request = {.spaces = TRANSPORT_BOUNDARIES * (f->face_weight != NULL),
                                    .everything = true,
                                    .also = "value",
                                    .q = a->q,
                                    .grad = a->grad};
-  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->t->mesh), make_reverse(a, f->program, &request, r)));
+  PCSIM_TRY(make_reverse(a, f->program, &request, r));
   PCSIM_TRY(transport_functional_bind(a->t, f, r->x));
   PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
-  PCSIM_TRY(run(r, a->t, a->q, a->grad));
+  return run(r, a->t, a->q, a->grad);
+}
+
+static pcsim_status evaluate(transport_adjoint *a, const transport_functional *f, reverse *r, double *value,
+                             double *b, double *derivative) {
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->t->mesh), run_functional(a, f, r, value)));
   MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->t->mesh));
   if (f->root) *value = sqrt(*value);
   const double factor = f->root ? 0.5 / *value : 1; /* the root of 0 has no derivative: not finite */
