@@ -128,8 +128,8 @@ const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem)
 /** Boundary values at another time, in the arrays of the view. Collective. Errors: ERR_CASE (values that are
  *  no numbers, flows that do not balance; names boundary and time). */
 pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
-/** Start from these values [num_cells][4], velocity and pressure in the units of the case, in place of
- * `initial`. Where nothing else moves the fluid their speed becomes the velocity scale: call it before a
+/** Start from these values [num_cells][4], copied, velocity and pressure in the units of the case, in place
+ * of `initial`. Where nothing else moves the fluid their speed becomes the velocity scale: call it before a
  * solver is made. Collective. */
 void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values);
 void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
@@ -250,7 +250,8 @@ bool pcsim_transport_given(const pcsim_tree *tree);
  * name the flow's velocity u, v, w, and `force` of the flow may depend on the unknowns. */
 bool pcsim_joined_given(const pcsim_tree *tree);
 /** Read both parts of such a case, as pcsim_flow_problem_read and pcsim_transport_problem_read do: both are
- * NULL if there are problems. Collective. */
+ * NULL if there are problems. Caller destroys both. Collective. Errors: ERR_ARG (no such case), and of both.
+ */
 pcsim_status pcsim_joined_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **flow,
                                        pcsim_transport_problem **transport) PCSIM_NODISCARD;
 /** Read `physics:`, `boundaries:`, `initial:` of typed equations for this mesh (collective). Every fault is a
@@ -261,9 +262,8 @@ pcsim_status pcsim_joined_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
 pcsim_status pcsim_transport_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
                                           pcsim_transport_problem **problem) PCSIM_NODISCARD;
 const pcsim_transport_view *pcsim_transport_problem_get(const pcsim_transport_problem *problem);
-/** Start from these values [num_cells][m] in place of `initial`; the scales of the unknowns become as large.
- * Collective.
- */
+/** Start from these values [num_cells][m], copied, in the units of the case, in place of `initial`; the
+ * scales of the unknowns become as large. Collective. */
 void pcsim_transport_problem_set_start(pcsim_transport_problem *problem, const double *values);
 void pcsim_transport_problem_destroy(pcsim_transport_problem **problem);
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */

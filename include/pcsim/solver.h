@@ -154,15 +154,17 @@ pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *solver, const pcsim_fu
                                        pcsim_flow_sensitivity *sensitivity) PCSIM_NODISCARD;
 /** Error of a quantity of a steady flow by the dual-weighted residual, as pcsim_transport_solver_estimate has
  *  it: `fine` is the mesh of pcsim_raw_mesh_refine of the solver's raw mesh, `problem` the same case on it,
- *  `adjoint` what pcsim_flow_solver_adjoint gave for the quantity. Collective. */
+ *  `adjoint` [num_cells][dim + 1] what pcsim_flow_solver_adjoint gave for the quantity; all borrowed for the
+ *  call. Collective. Errors: ERR_ARG (a run through time, meshes that do not belong together), ERR_MEMORY,
+ *  ERR_MESH. */
 pcsim_status pcsim_flow_solver_estimate(pcsim_flow_solver *solver, const pcsim_functional *quantity,
                                         const double *adjoint, const pcsim_mesh *fine,
                                         pcsim_flow_problem *problem,
                                         pcsim_estimate *estimate) PCSIM_NODISCARD;
 
-/** Potential flow as a start: values [num_cells][4] of the velocity without rotation that passes the
- * boundaries as given (free where the pressure is given), and of Bernoulli's pressure. Collective; PETSc has
- * been started. Errors: ERR_MEMORY, ERR_LIBRARY. */
+/** Potential flow as a start: values [num_cells][4], the caller's, in m/s and Pa: the velocity without
+ * rotation that passes the boundaries as given (free where the pressure is given), and Bernoulli's pressure.
+ * Collective; PETSc has been started. Errors: ERR_MEMORY, ERR_LIBRARY. */
 pcsim_status pcsim_flow_potential(const pcsim_mesh *mesh, const pcsim_flow_problem *problem,
                                   double *values) PCSIM_NODISCARD;
 
@@ -271,10 +273,11 @@ pcsim_status pcsim_joined_solver_create(const pcsim_mesh *mesh, pcsim_flow_probl
                                         pcsim_joined_solver **solver) PCSIM_NODISCARD;
 void pcsim_joined_solver_destroy(pcsim_joined_solver **solver);
 /** March to the steady state; residuals of the observer's steps [d + 1 + m]: of momentum, continuity, the
- *  equations. Not getting there is a result, not an error. */
+ *  equations. Not getting there is a result, not an error. Collective. Errors: as pcsim_flow_solver_run. */
 pcsim_status pcsim_joined_solver_run(pcsim_joined_solver *solver, pcsim_solve_observer observer,
                                      void *context, pcsim_solve_result *result) PCSIM_NODISCARD;
-/** Fields of the current state. Collective. Borrowed until the next call. */
+/** Fields of the current state, in the units of the case. Collective. Borrowed until the next call. Errors:
+ *  ERR_MEMORY, ERR_LIBRARY. */
 pcsim_status pcsim_joined_solver_fields(pcsim_joined_solver *solver, pcsim_flow_fields *flow,
                                         pcsim_transport_fields *laws) PCSIM_NODISCARD;
 /** The state a checkpoint holds, in the solver's own scales: unknowns [num_cells][width] and a few numbers,
