@@ -2,9 +2,9 @@
 /* The transposed linear system of the flow and its coefficients: flexible GMRES of PETSc. Functions are
  * all-PETSc (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the border. */
 #include "flow_adjoint.h"
+#include "krylov.h"
 #include "petsc_error.h"
 
-#include <petscksp.h>
 #include <string.h>
 
 typedef struct {
@@ -17,26 +17,21 @@ typedef struct {
   KSP ksp;
 } solver;
 
+static pcsim_status product(void *context, const double *v, double *w) {
+  return flow_adjoint_product(((solver *)context)->adjoint, v, w);
+}
+
 static PetscErrorCode apply_product(Mat mat, Vec x, Vec y) {
   solver *s;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(mat, &s));
-  PetscCall(VecGetArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = flow_adjoint_product(s->adjoint, v, w);
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "transposed product");
-  }
+  PetscCall(krylov_call(product, s, "transposed product", x, y));
   PetscFunctionReturn(0);
 }
 
 /* The state by the transposed compact Jacobian, each coefficient by itself. */
-static pcsim_status precondition(solver *s, const double *v, double *w) {
+static pcsim_status precondition(void *context, const double *v, double *w) {
+  const solver *s = context;
   const flow *f = s->f;
   const int m = f->dim + 1;
   for (int64_t c = 0; c < f->n; c++) {
@@ -50,77 +45,25 @@ static pcsim_status precondition(solver *s, const double *v, double *w) {
 
 static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
   solver *s;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &s));
-  PetscCall(VecGetArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = precondition(s, v, w);
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "transposed preconditioner");
-  }
-  PetscFunctionReturn(0);
-}
-
-/* A pressure that nothing fixes: neither is the sum of the continuity equations' multipliers. */
-static PetscErrorCode create_null_space(solver *s) {
-  const PetscInt m = s->f->dim + 1;
-  Vec constant;
-  MatNullSpace space;
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(s->b, &constant));
-  PetscCall(VecSet(constant, 0));
-  PetscCall(VecStrideSet(constant, m - 1, 1));
-  PetscCall(VecNormalize(constant, NULL));
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)s->b), PETSC_FALSE, 1, &constant, &space));
-  PetscCall(MatSetNullSpace(s->product, space));
-  PetscCall(MatNullSpaceRemove(space, s->b));
-  PetscCall(MatNullSpaceDestroy(&space));
-  PetscCall(VecDestroy(&constant));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode set_up(solver *s, MPI_Comm comm, const double *b, double tolerance) {
-  const PetscInt width = s->f->dim + 2, size = width * (PetscInt)s->f->n;
-  PetscScalar *w;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(VecCreateMPI(comm, size, PETSC_DETERMINE, &s->b));
-  PetscCall(VecSetBlockSize(s->b, width));
-  PetscCall(VecDuplicate(s->b, &s->x));
-  PetscCall(VecGetArrayWrite(s->b, &w));
-  memcpy(w, b, (size_t)size * sizeof *b);
-  PetscCall(VecRestoreArrayWrite(s->b, &w));
-  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, s, &s->product));
-  PetscCall(MatShellSetOperation(s->product, MATOP_MULT, (void (*)(void))apply_product));
-  if (s->f->problem->pressure_free) PetscCall(create_null_space(s));
-  PetscCall(KSPCreate(comm, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, KSPFGMRES));
-  PetscCall(KSPGMRESSetRestart(s->ksp, 60));
-  PetscCall(KSPSetTolerances(s->ksp, tolerance, 1e-300, 1e10, 600));
-  PetscCall(KSPSetOperators(s->ksp, s->product, s->product));
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, s));
-  PetscCall(PCShellSetApply(pc, apply_preconditioner));
+  PetscCall(krylov_call(precondition, s, "transposed preconditioner", x, y));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode run(solver *s, MPI_Comm comm, const double *b, double tolerance, double *w,
                           PetscInt *iterations, KSPConvergedReason *reason) {
-  const PetscScalar *v;
+  const PetscInt width = s->f->dim + 2;
   PetscFunctionBegin;
-  PetscCall(set_up(s, comm, b, tolerance));
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetIterationNumber(s->ksp, iterations));
-  PetscCall(KSPGetConvergedReason(s->ksp, reason));
-  PetscCall(VecGetArrayRead(s->x, &v));
-  memcpy(w, v, (size_t)(s->f->n * (s->f->dim + 2)) * sizeof *w);
-  PetscCall(VecRestoreArrayRead(s->x, &v));
+  PetscCall(
+      krylov_create_operator(comm, width, (PetscInt)s->f->n, s, apply_product, &s->b, &s->x, &s->product));
+  /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
+  if (s->f->problem->pressure_free) PetscCall(krylov_set_null_space(s->b, s->f->dim, s->product));
+  PetscCall(krylov_create(comm, s->product, s->product, 60, 600, &s->ksp));
+  PetscCall(krylov_use_shell(s->ksp, s, apply_preconditioner, "pcsim transposed flow and coefficients"));
+  PetscCall(krylov_put(b, s->b));
+  PetscCall(krylov_solve(s->ksp, NULL, tolerance, s->b, s->x, iterations, reason));
+  PetscCall(krylov_take(s->x, w));
   PetscFunctionReturn(0);
 }
 

@@ -6,9 +6,9 @@
 #include "block.h"
 #include "flow.h"
 #include "halo.h"
+#include "krylov.h"
 #include "petsc_error.h"
 
-#include <petscksp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,6 @@ struct flow_linear {
   KSP ksp;
   Mat tangent, compact; /* compact only without multigrid */
   Vec b, x;
-  MatNullSpace null_space;
   block_matrix a;
   int64_t *slot; /* [4 ni + nb] entry of each contribution, -1: row of another rank */
   multigrid *mg;
@@ -141,65 +140,49 @@ static PetscErrorCode copy_to_petsc(flow_linear *l) {
 
 /* ---------------------------------------------------------------- call-backs */
 
+static pcsim_status tangent(void *context, const double *v, double *w) {
+  const flow_linear *l = context;
+  PCSIM_TRY(flow_tangent(l->f, v, w));
+  for (int64_t k = 0; l->f->through_time && k < l->f->n * l->a.m; k++) w[k] *= l->f->row_weight[k];
+  return PCSIM_OK;
+}
+
 static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
   flow_linear *l;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(VecGetArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  pcsim_status status = flow_tangent(l->f, v, w);
-  for (int64_t k = 0; l->f->through_time && k < l->f->n * l->a.m; k++) w[k] *= l->f->row_weight[k];
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "tangent");
-  }
+  PetscCall(krylov_call(tangent, l, "tangent", x, y));
   PetscFunctionReturn(0);
+}
+
+/* One cycle on rows that are divided by `weight` (NULL: as they are). */
+static pcsim_status apply_cycle(flow_linear *l, multigrid *mg, const double *weight, const double *b,
+                                double *x) {
+  const int m = l->a.m;
+  const int64_t n = l->a.n;
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++)
+      l->mg_b[4 * i + c] = (float)(weight ? b[i * m + c] / weight[i * m + c] : b[i * m + c]);
+  PCSIM_TRY(multigrid_apply(mg, l->mg_b, l->mg_x));
+  for (int64_t i = 0; i < n; i++)
+    for (int c = 0; c < m; c++) x[i * m + c] = l->mg_x[4 * i + c];
+  return PCSIM_OK;
+}
+
+static pcsim_status cycle(void *context, const double *v, double *w) {
+  flow_linear *l = context;
+  return apply_cycle(l, l->mg, l->f->row_weight, v, w);
 }
 
 static PetscErrorCode apply_multigrid(PC pc, Vec x, Vec y) {
   flow_linear *l;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &l));
-  const int m = l->a.m;
-  const int64_t n = l->a.n;
-  PetscCall(VecGetArrayRead(x, &v));
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)(v[i * m + c] / l->f->row_weight[i * m + c]);
-  PetscCall(VecRestoreArrayRead(x, &v));
-  pcsim_status status = multigrid_apply(l->mg, l->mg_b, l->mg_x);
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "multigrid");
-  }
-  PetscCall(VecGetArray(y, &w));
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) w[i * m + c] = l->mg_x[4 * i + c];
-  PetscCall(VecRestoreArray(y, &w));
+  PetscCall(krylov_call(cycle, l, "multigrid", x, y));
   PetscFunctionReturn(0);
 }
 
 /* -------------------------------------------------------------------- set-up */
-
-static PetscErrorCode create_null_space(flow_linear *l) {
-  const int m = l->a.m;
-  Vec constant;
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(l->b, &constant));
-  PetscCall(VecSet(constant, 0));
-  PetscCall(VecStrideSet(constant, m - 1, 1));
-  PetscCall(VecNormalize(constant, NULL));
-  PetscCall(
-      MatNullSpaceCreate(PetscObjectComm((PetscObject)l->b), PETSC_FALSE, 1, &constant, &l->null_space));
-  PetscCall(MatSetNullSpace(l->tangent, l->null_space));
-  PetscCall(VecDestroy(&constant));
-  PetscFunctionReturn(0);
-}
 
 static PetscErrorCode create_compact(flow_linear *l) {
   const flow *f = l->f;
@@ -227,17 +210,10 @@ static PetscErrorCode configure_ksp(flow_linear *l, MPI_Comm comm) {
   PC pc;
   PetscFunctionBegin;
   if (!l->multigrid) PetscCall(create_compact(l));
-  PetscCall(KSPCreate(comm, &l->ksp));
-  PetscCall(KSPSetType(l->ksp, KSPFGMRES));
-  PetscCall(KSPGMRESSetRestart(l->ksp, 40));
-  PetscCall(KSPSetTolerances(l->ksp, 0.1, 1e-300, 1e10, 80));
-  PetscCall(KSPSetOperators(l->ksp, l->tangent, l->multigrid ? l->tangent : l->compact));
+  PetscCall(krylov_create(comm, l->tangent, l->multigrid ? l->tangent : l->compact, 40, 80, &l->ksp));
   PetscCall(KSPGetPC(l->ksp, &pc));
   if (l->multigrid) {
-    PetscCall(PCSetType(pc, PCSHELL));
-    PetscCall(PCShellSetContext(pc, l));
-    PetscCall(PCShellSetApply(pc, apply_multigrid));
-    PetscCall(PCShellSetName(pc, "pcsim aggregation multigrid"));
+    PetscCall(krylov_use_shell(l->ksp, l, apply_multigrid, "pcsim aggregation multigrid"));
   } else if (l->direct) {
     PetscCall(PCSetType(pc, PCLU));
     PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
@@ -251,25 +227,13 @@ static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm) {
   PetscFunctionBegin;
   PetscCall(PetscOptionsCreate(&l->options));
   PetscCall(PetscOptionsInsertString(l->options, l->petsc));
-  PetscCall(VecCreateMPI(comm, m * n, PETSC_DETERMINE, &l->b));
-  PetscCall(VecSetBlockSize(l->b, m));
-  PetscCall(VecDuplicate(l->b, &l->x));
-  PetscCall(MatCreateShell(comm, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
-  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
-  if (l->singular) PetscCall(create_null_space(l));
+  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
+  if (l->singular) PetscCall(krylov_set_null_space(l->b, m - 1, l->tangent));
   PetscCall(PetscOptionsPush(l->options));
   const PetscErrorCode code = configure_ksp(l, comm);
   PetscCall(PetscOptionsPop()); /* after a failure too: pushed options cannot be destroyed */
   PetscCall(code);
   PetscFunctionReturn(0);
-}
-
-/* With options from the case, what PETSc refuses is the case's affair. */
-static pcsim_status blame_options(const flow_linear *l, pcsim_status status) {
-  char text[640];
-  if (status != PCSIM_ERR_LIBRARY || !l->petsc[0]) return status;
-  snprintf(text, sizeof text, "%s", pcsim_error_message());
-  PCSIM_FAIL(PCSIM_ERR_CASE, "solve.linear.petsc: \"%s\" does not work; %s", l->petsc, text);
 }
 
 pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options, flow_linear **out) {
@@ -288,7 +252,8 @@ pcsim_status flow_linear_create(flow *f, const pcsim_flow_options *options, flow
     PCSIM_GOTO(pcsim_alloc(4 * (size_t)f->n, sizeof(float), &l->mg_x), status, fail);
   }
   snprintf(l->petsc, sizeof l->petsc, "%s", options->petsc);
-  PCSIM_GOTO(blame_options(l, PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(f->mesh)))), status, fail);
+  PCSIM_GOTO(krylov_blame_options(l->petsc, PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(f->mesh)))), status,
+             fail);
   *out = l;
   return PCSIM_OK;
 fail:
@@ -301,7 +266,6 @@ static PetscErrorCode destroy_petsc(flow_linear *l) {
   PetscCall(KSPDestroy(&l->ksp));
   PetscCall(MatDestroy(&l->tangent));
   PetscCall(MatDestroy(&l->compact));
-  PetscCall(MatNullSpaceDestroy(&l->null_space));
   PetscCall(VecDestroy(&l->b));
   PetscCall(VecDestroy(&l->x));
   PetscCall(PetscOptionsDestroy(&l->options));
@@ -334,25 +298,14 @@ pcsim_status flow_linear_update(flow_linear *l) {
 
 static PetscErrorCode solve(flow_linear *l, const double *b, double *x, double tolerance,
                             PetscInt *iterations, KSPConvergedReason *reason) {
-  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
   PetscScalar *w;
-  const PetscScalar *v;
   PetscFunctionBegin;
   PetscCall(VecGetArrayWrite(l->b, &w));
   for (int64_t k = 0; k < l->f->n * l->a.m; k++) w[k] = b[k] * l->f->row_weight[k];
   PetscCall(VecRestoreArrayWrite(l->b, &w));
-  if (l->null_space) PetscCall(MatNullSpaceRemove(l->null_space, l->b));
-  PetscCall(PetscOptionsPush(l->options));
-  PetscCall(KSPSetTolerances(l->ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  const PetscErrorCode code = KSPSolve(l->ksp, l->b, l->x);
-  PetscCall(PetscOptionsPop());
-  PetscCall(code);
-  PetscCall(KSPGetIterationNumber(l->ksp, iterations));
-  PetscCall(KSPGetConvergedReason(l->ksp, reason));
+  PetscCall(krylov_solve(l->ksp, l->options, tolerance, l->b, l->x, iterations, reason));
   if (!l->multigrid) PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, bytes);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscCall(krylov_take(l->x, x));
   PetscFunctionReturn(0);
 }
 
@@ -376,7 +329,7 @@ pcsim_status flow_linear_solve(flow_linear *l, const double *b, double *x, doubl
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   const pcsim_status status = PCSIM_PETSC(solve(l, b, x, tolerance, &its, &reason));
-  PCSIM_TRY(blame_options(l, status));
+  PCSIM_TRY(krylov_blame_options(l->petsc, status));
   if (l->petsc[0] && !l->options_seen) PCSIM_TRY(PCSIM_PETSC(name_unused_options(l)));
   *iterations = its;
   *converged = reason > 0;
@@ -393,43 +346,14 @@ int flow_linear_describe(const flow_linear *l, char *text, size_t size) {
 
 /* ------------------------------------------------------- preconditioners alone */
 
-static pcsim_status apply_cycle(flow_linear *l, multigrid *mg, const double *b, double *x) {
-  const int m = l->a.m;
-  const int64_t n = l->a.n;
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) l->mg_b[4 * i + c] = (float)b[i * m + c];
-  PCSIM_TRY(multigrid_apply(mg, l->mg_b, l->mg_x));
-  for (int64_t i = 0; i < n; i++)
-    for (int c = 0; c < m; c++) x[i * m + c] = l->mg_x[4 * i + c];
-  return PCSIM_OK;
-}
-
-/* The factors or whatever the options name, on the owned unknowns. */
-static PetscErrorCode apply_pc(flow_linear *l, bool transposed, const double *b, double *x) {
-  const size_t bytes = (size_t)(l->f->n * l->a.m) * sizeof(double);
-  PetscScalar *w;
-  const PetscScalar *v;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(l->b, &w));
-  memcpy(w, b, bytes);
-  PetscCall(VecRestoreArrayWrite(l->b, &w));
-  PetscCall(KSPGetPC(l->ksp, &pc));
-  PetscCall(PetscOptionsPush(l->options));
-  PetscErrorCode code = KSPSetUp(l->ksp);
-  if (!code) code = transposed ? PCApplyTranspose(pc, l->b, l->x) : PCApply(pc, l->b, l->x);
-  PetscCall(PetscOptionsPop());
-  PetscCall(code);
-  PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, bytes);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
-  PetscFunctionReturn(0);
+static pcsim_status precondition(flow_linear *l, multigrid *mg, bool transposed, const double *b, double *x) {
+  if (l->multigrid) return apply_cycle(l, mg, NULL, b, x);
+  return krylov_blame_options(
+      l->petsc, PCSIM_PETSC(krylov_precondition(l->ksp, l->options, transposed, b, l->b, l->x, x)));
 }
 
 pcsim_status flow_linear_precondition(flow_linear *l, const double *b, double *x) {
-  if (l->multigrid) return apply_cycle(l, l->mg, b, x);
-  return blame_options(l, PCSIM_PETSC(apply_pc(l, false, b, x)));
+  return precondition(l, l->mg, false, b, x);
 }
 
 /* ------------------------------------------------------------------ transposed */
@@ -455,6 +379,5 @@ pcsim_status flow_linear_update_transposed(flow_linear *l) {
 }
 
 pcsim_status flow_linear_precondition_transposed(flow_linear *l, const double *b, double *x) {
-  if (l->multigrid) return apply_cycle(l, l->mg_transposed, b, x);
-  return blame_options(l, PCSIM_PETSC(apply_pc(l, true, b, x)));
+  return precondition(l, l->mg_transposed, true, b, x);
 }

@@ -3,10 +3,8 @@
  * in the scale of the flow's. Functions are all-PETSc (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the
  * border. */
 #include "joined.h"
+#include "krylov.h"
 #include "petsc_error.h"
-
-#include <petscksp.h>
-#include <string.h>
 
 struct joined_linear {
   joined *j;
@@ -16,79 +14,43 @@ struct joined_linear {
   double *work; /* [n][m] */
 };
 
+/* Rows in the scale of the flow's. */
+static pcsim_status tangent(void *context, const double *v, double *w) {
+  const joined *j = ((joined_linear *)context)->j;
+  PCSIM_TRY(joined_tangent(((joined_linear *)context)->j, v, w));
+  for (int64_t k = 0; k < j->f->n * j->m; k++) w[k] *= j->row_weight[k];
+  return PCSIM_OK;
+}
+
 static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
   joined_linear *l;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(VecGetArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = joined_tangent(l->j, v, w);
-  for (int64_t k = 0; k < l->j->f->n * l->j->m; k++) w[k] *= l->j->row_weight[k];
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "tangent");
-  }
+  PetscCall(krylov_call(tangent, l, "tangent", x, y));
   PetscFunctionReturn(0);
+}
+
+static pcsim_status precondition(void *context, const double *v, double *w) {
+  joined_linear *l = context;
+  for (int64_t k = 0; k < l->j->f->n * l->j->m; k++) l->work[k] = v[k] / l->j->row_weight[k];
+  return joined_precondition(l->j, l->work, w);
 }
 
 static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
   joined_linear *l;
-  const PetscScalar *v;
-  PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(pc, &l));
-  PetscCall(VecGetArrayRead(x, &v));
-  for (int64_t k = 0; k < l->j->f->n * l->j->m; k++) l->work[k] = v[k] / l->j->row_weight[k];
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = joined_precondition(l->j, l->work, w);
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "preconditioner");
-  }
-  PetscFunctionReturn(0);
-}
-
-/* A pressure that nothing fixes. */
-static PetscErrorCode set_null_space(joined_linear *l) {
-  Vec constant;
-  MatNullSpace space;
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(l->b, &constant));
-  PetscCall(VecSet(constant, 0));
-  PetscCall(VecStrideSet(constant, l->j->mf - 1, 1));
-  PetscCall(VecNormalize(constant, NULL));
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)l->b), PETSC_FALSE, 1, &constant, &space));
-  PetscCall(MatSetNullSpace(l->tangent, space));
-  PetscCall(MatNullSpaceDestroy(&space));
-  PetscCall(VecDestroy(&constant));
+  PetscCall(krylov_call(precondition, l, "preconditioner", x, y));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode create(joined_linear *l, MPI_Comm comm) {
-  const PetscInt m = l->j->m, size = m * (PetscInt)l->j->f->n;
-  PC pc;
+  const PetscInt m = l->j->m, n = (PetscInt)l->j->f->n;
   PetscFunctionBegin;
-  PetscCall(VecCreateMPI(comm, size, PETSC_DETERMINE, &l->b));
-  PetscCall(VecSetBlockSize(l->b, m));
-  PetscCall(VecDuplicate(l->b, &l->x));
-  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
-  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
-  if (l->j->f->problem->pressure_free) PetscCall(set_null_space(l));
-  PetscCall(KSPCreate(comm, &l->ksp));
-  PetscCall(KSPSetType(l->ksp, KSPFGMRES));
-  PetscCall(KSPGMRESSetRestart(l->ksp, 40));
-  PetscCall(KSPSetTolerances(l->ksp, 0.1, 1e-300, 1e10, 120));
-  PetscCall(KSPSetOperators(l->ksp, l->tangent, l->tangent));
-  PetscCall(KSPGetPC(l->ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, l));
-  PetscCall(PCShellSetApply(pc, apply_preconditioner));
+  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
+  if (l->j->f->problem->pressure_free) PetscCall(krylov_set_null_space(l->b, l->j->mf - 1, l->tangent));
+  PetscCall(krylov_create(comm, l->tangent, l->tangent, 40, 120, &l->ksp));
+  PetscCall(krylov_use_shell(l->ksp, l, apply_preconditioner, "pcsim flow and joined equations"));
   PetscFunctionReturn(0);
 }
 
@@ -124,23 +86,11 @@ void joined_linear_destroy(joined_linear **out) {
 
 static PetscErrorCode solve(joined_linear *l, const double *b, double *x, double tolerance,
                             PetscInt *iterations, KSPConvergedReason *reason) {
-  const int64_t size = l->j->f->n * l->j->m;
-  PetscScalar *w;
-  const PetscScalar *v;
-  MatNullSpace space;
   PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(l->b, &w));
-  for (int64_t k = 0; k < size; k++) w[k] = b[k] * l->j->row_weight[k];
-  PetscCall(VecRestoreArrayWrite(l->b, &w));
-  PetscCall(MatGetNullSpace(l->tangent, &space));
-  if (space) PetscCall(MatNullSpaceRemove(space, l->b));
-  PetscCall(KSPSetTolerances(l->ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSolve(l->ksp, l->b, l->x));
-  PetscCall(KSPGetIterationNumber(l->ksp, iterations));
-  PetscCall(KSPGetConvergedReason(l->ksp, reason));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, (size_t)size * sizeof *x);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
+  for (int64_t k = 0; k < l->j->f->n * l->j->m; k++) l->work[k] = b[k] * l->j->row_weight[k];
+  PetscCall(krylov_put(l->work, l->b));
+  PetscCall(krylov_solve(l->ksp, NULL, tolerance, l->b, l->x, iterations, reason));
+  PetscCall(krylov_take(l->x, x));
   PetscFunctionReturn(0);
 }
 

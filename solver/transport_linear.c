@@ -5,9 +5,9 @@
 #include "transport_linear.h"
 #include "block.h"
 #include "halo.h"
+#include "krylov.h"
 #include "petsc_error.h"
 
-#include <petscksp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,22 +157,6 @@ static PetscErrorCode copy_to_petsc(transport_linear *l) {
 
 /* -------------------------------------------------------------------- set-up */
 
-static PetscErrorCode apply_product(transport_product product, void *context, Vec x, Vec y) {
-  const PetscScalar *v;
-  PetscScalar *w;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &v));
-  PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = product(context, v, w);
-  PetscCall(VecRestoreArrayRead(x, &v));
-  PetscCall(VecRestoreArray(y, &w));
-  if (status != PCSIM_OK) {
-    pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "product with the tangent");
-  }
-  PetscFunctionReturn(0);
-}
-
 static pcsim_status tangent_of(void *t, const double *v, double *y) {
   return transport_shifted_tangent(t, v, y);
 }
@@ -181,7 +165,7 @@ static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
   transport_linear *l;
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(apply_product(tangent_of, l->t, x, y));
+  PetscCall(krylov_call(tangent_of, l->t, "product with the tangent", x, y));
   PetscFunctionReturn(0);
 }
 
@@ -189,7 +173,7 @@ static PetscErrorCode apply_transposed(Mat mat, Vec x, Vec y) {
   transport_linear *l;
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(apply_product(l->apply, l->apply_context, x, y));
+  PetscCall(krylov_call(l->apply, l->apply_context, "transposed product", x, y));
   PetscFunctionReturn(0);
 }
 
@@ -217,11 +201,7 @@ static PetscErrorCode configure_solver(const transport_linear *l, MPI_Comm comm,
                                        KSP *ksp) {
   PC pc;
   PetscFunctionBegin;
-  PetscCall(KSPCreate(comm, ksp));
-  PetscCall(KSPSetType(*ksp, KSPFGMRES));
-  PetscCall(KSPGMRESSetRestart(*ksp, 40));
-  PetscCall(KSPSetTolerances(*ksp, 0.1, 1e-300, 1e10, 200));
-  PetscCall(KSPSetOperators(*ksp, operator, compact));
+  PetscCall(krylov_create(comm, operator, compact, 40, 200, ksp));
   PetscCall(KSPGetPC(*ksp, &pc));
   if (l->direct) {
     PetscCall(PCSetType(pc, PCLU));
@@ -245,24 +225,12 @@ static PetscErrorCode create_ksp(transport_linear *l, MPI_Comm comm) {
   PetscCall(PetscOptionsCreate(&l->options));
   PetscCall(PetscOptionsInsertString(l->options, l->defaults));
   PetscCall(PetscOptionsInsertString(l->options, l->petsc));
-  PetscCall(VecCreateMPI(comm, m * n, PETSC_DETERMINE, &l->b));
-  PetscCall(VecSetBlockSize(l->b, m));
-  PetscCall(VecDuplicate(l->b, &l->x));
-  PetscCall(MatCreateShell(comm, m * n, m * n, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->tangent));
-  PetscCall(MatShellSetOperation(l->tangent, MATOP_MULT, (void (*)(void))apply_tangent));
+  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
   PetscCall(PetscOptionsPush(l->options));
   const PetscErrorCode code = configure_ksp(l, comm);
   PetscCall(PetscOptionsPop()); /* after a failure too: pushed options cannot be destroyed */
   PetscCall(code);
   PetscFunctionReturn(0);
-}
-
-/* With options from the case, what PETSc refuses is the case's affair. */
-static pcsim_status blame_options(const transport_linear *l, pcsim_status status) {
-  char text[640];
-  if (status != PCSIM_ERR_LIBRARY || !l->petsc[0]) return status;
-  snprintf(text, sizeof text, "%s", pcsim_error_message());
-  PCSIM_FAIL(PCSIM_ERR_CASE, "solve.linear.petsc: \"%s\" does not work; %s", l->petsc, text);
 }
 
 #define BOOMERAMG "-pc_type hypre -pc_hypre_boomeramg_"
@@ -293,7 +261,8 @@ pcsim_status transport_linear_create(transport *t, const pcsim_transport_options
   if (!l->direct) choose_options(l);
   snprintf(l->petsc, sizeof l->petsc, "%s", options->petsc);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(t->mesh), make_pattern(l)), status, fail);
-  PCSIM_GOTO(blame_options(l, PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(t->mesh)))), status, fail);
+  PCSIM_GOTO(krylov_blame_options(l->petsc, PCSIM_PETSC(create_ksp(l, pcsim_mesh_comm(t->mesh)))), status,
+             fail);
   *out = l;
   return PCSIM_OK;
 fail:
@@ -336,24 +305,11 @@ pcsim_status transport_linear_update(transport_linear *l) {
 
 static PetscErrorCode solve(transport_linear *l, KSP ksp, const double *b, double *x, double tolerance,
                             PetscInt *iterations, KSPConvergedReason *reason) {
-  const size_t bytes = (size_t)(l->t->n * l->t->m) * sizeof(double);
-  PetscScalar *w;
-  const PetscScalar *v;
   PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(l->b, &w));
-  memcpy(w, b, bytes);
-  PetscCall(VecRestoreArrayWrite(l->b, &w));
-  PetscCall(PetscOptionsPush(l->options));
-  PetscCall(KSPSetTolerances(ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  const PetscErrorCode code = KSPSolve(ksp, l->b, l->x);
-  PetscCall(PetscOptionsPop());
-  PetscCall(code);
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscCall(krylov_put(b, l->b));
+  PetscCall(krylov_solve(ksp, l->options, tolerance, l->b, l->x, iterations, reason));
   PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, bytes);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
+  PetscCall(krylov_take(l->x, x));
   PetscFunctionReturn(0);
 }
 
@@ -362,36 +318,15 @@ pcsim_status transport_linear_solve(transport_linear *l, const double *b, double
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   const pcsim_status status = PCSIM_PETSC(solve(l, l->ksp, b, x, tolerance, &its, &reason));
-  PCSIM_TRY(blame_options(l, status));
+  PCSIM_TRY(krylov_blame_options(l->petsc, status));
   *iterations = its;
   *converged = reason > 0;
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_preconditioner(transport_linear *l, const double *b, double *x) {
-  const size_t bytes = (size_t)(l->t->n * l->t->m) * sizeof(double);
-  PetscScalar *w;
-  const PetscScalar *v;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(l->b, &w));
-  memcpy(w, b, bytes);
-  PetscCall(VecRestoreArrayWrite(l->b, &w));
-  PetscCall(KSPGetPC(l->ksp, &pc));
-  PetscCall(PetscOptionsPush(l->options));
-  PetscErrorCode code = KSPSetUp(l->ksp);
-  if (!code) code = PCApply(pc, l->b, l->x);
-  PetscCall(PetscOptionsPop());
-  PetscCall(code);
-  PetscCall(KSPSetReusePreconditioner(l->ksp, PETSC_TRUE));
-  PetscCall(VecGetArrayRead(l->x, &v));
-  memcpy(x, v, bytes);
-  PetscCall(VecRestoreArrayRead(l->x, &v));
-  PetscFunctionReturn(0);
-}
-
 pcsim_status transport_linear_precondition(transport_linear *l, const double *b, double *x) {
-  return blame_options(l, PCSIM_PETSC(apply_preconditioner(l, b, x)));
+  return krylov_blame_options(l->petsc,
+                              PCSIM_PETSC(krylov_precondition(l->ksp, l->options, false, b, l->b, l->x, x)));
 }
 
 static PetscErrorCode update_transposed(transport_linear *l, MPI_Comm comm) {
@@ -422,7 +357,7 @@ pcsim_status transport_linear_solve_transposed(transport_linear *l, transport_pr
   l->apply = product, l->apply_context = context;
   pcsim_status status = PCSIM_PETSC(update_transposed(l, pcsim_mesh_comm(l->t->mesh)));
   if (status == PCSIM_OK) status = PCSIM_PETSC(solve(l, l->ksp_transposed, b, x, tolerance, &its, &reason));
-  PCSIM_TRY(blame_options(l, status));
+  PCSIM_TRY(krylov_blame_options(l->petsc, status));
   *iterations = its;
   *converged = reason > 0;
   return PCSIM_OK;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "krylov.h"
+#include "petsc_error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+PetscErrorCode krylov_call(krylov_function apply, void *context, const char *what, Vec x, Vec y) {
+  const PetscScalar *v;
+  PetscScalar *w;
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &v));
+  PetscCall(VecGetArray(y, &w));
+  const pcsim_status status = apply(context, v, w);
+  PetscCall(VecRestoreArrayRead(x, &v));
+  PetscCall(VecRestoreArray(y, &w));
+  if (status != PCSIM_OK) {
+    pcsim_petsc_inner(status);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", what);
+  }
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_put(const double *values, Vec x) {
+  PetscInt size;
+  PetscScalar *w;
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &size));
+  PetscCall(VecGetArrayWrite(x, &w));
+  memcpy(w, values, (size_t)size * sizeof *w);
+  PetscCall(VecRestoreArrayWrite(x, &w));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_take(Vec x, double *values) {
+  PetscInt size;
+  const PetscScalar *v;
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &size));
+  PetscCall(VecGetArrayRead(x, &v));
+  memcpy(values, v, (size_t)size * sizeof *values);
+  PetscCall(VecRestoreArrayRead(x, &v));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, void *context,
+                                      PetscErrorCode (*product)(Mat, Vec, Vec), Vec *b, Vec *x, Mat *op) {
+  const PetscInt size = m * cells;
+  PetscFunctionBegin;
+  PetscCall(VecCreateMPI(comm, size, PETSC_DETERMINE, b));
+  PetscCall(VecSetBlockSize(*b, m));
+  PetscCall(VecDuplicate(*b, x));
+  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, context, op));
+  PetscCall(MatShellSetOperation(*op, MATOP_MULT, (void (*)(void))product));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_set_null_space(Vec like, PetscInt component, Mat op) {
+  Vec constant;
+  MatNullSpace space;
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(like, &constant));
+  PetscCall(VecSet(constant, 0));
+  PetscCall(VecStrideSet(constant, component, 1));
+  PetscCall(VecNormalize(constant, NULL));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)like), PETSC_FALSE, 1, &constant, &space));
+  PetscCall(MatSetNullSpace(op, space));
+  PetscCall(MatNullSpaceDestroy(&space));
+  PetscCall(VecDestroy(&constant));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_create(MPI_Comm comm, Mat op, Mat from, PetscInt restart, PetscInt iterations_max,
+                             KSP *ksp) {
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(comm, ksp));
+  PetscCall(KSPSetType(*ksp, KSPFGMRES));
+  PetscCall(KSPGMRESSetRestart(*ksp, restart));
+  PetscCall(KSPSetTolerances(*ksp, 0.1, 1e-300, 1e10, iterations_max));
+  PetscCall(KSPSetOperators(*ksp, op, from));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_use_shell(KSP ksp, void *context, PetscErrorCode (*apply)(PC, Vec, Vec),
+                                const char *name) {
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PCShellSetContext(pc, context));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetName(pc, name));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_solve(KSP ksp, PetscOptions options, double tolerance, Vec b, Vec x,
+                            PetscInt *iterations, KSPConvergedReason *reason) {
+  Mat op;
+  MatNullSpace space;
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(ksp, &op, NULL));
+  PetscCall(MatGetNullSpace(op, &space));
+  if (space) PetscCall(MatNullSpaceRemove(space, b));
+  PetscCall(KSPSetTolerances(ksp, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  if (options) PetscCall(PetscOptionsPush(options));
+  const PetscErrorCode code = KSPSolve(ksp, b, x);
+  if (options) PetscCall(PetscOptionsPop()); /* after a failure too: pushed options cannot be destroyed */
+  PetscCall(code);
+  PetscCall(KSPGetIterationNumber(ksp, iterations));
+  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_precondition(KSP ksp, PetscOptions options, bool transposed, const double *from, Vec b,
+                                   Vec x, double *to) {
+  PC pc;
+  PetscFunctionBegin;
+  PetscCall(krylov_put(from, b));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscOptionsPush(options));
+  PetscErrorCode code = KSPSetUp(ksp);
+  if (!code) code = transposed ? PCApplyTranspose(pc, b, x) : PCApply(pc, b, x);
+  PetscCall(PetscOptionsPop());
+  PetscCall(code);
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  PetscCall(krylov_take(x, to));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status krylov_blame_options(const char *options, pcsim_status status) {
+  char text[640];
+  if (status != PCSIM_ERR_LIBRARY || !options[0]) return status;
+  snprintf(text, sizeof text, "%s", pcsim_error_message());
+  PCSIM_FAIL(PCSIM_ERR_CASE, "solve.linear.petsc: \"%s\" does not work; %s", options, text);
+}

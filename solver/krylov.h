@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file krylov.h  Private to solver/: what the linear systems of this folder share around PETSc's KSP. All
+ * of it is all-PETSc (PetscErrorCode) but for krylov_blame_options. Vectors hold the unknowns of a rank's
+ * owned cells; arrays beside them are as long. Collective unless said otherwise. */
+#ifndef PCSIM_SOLVER_KRYLOV_H
+#define PCSIM_SOLVER_KRYLOV_H
+
+#include <pcsim/base.h>
+
+#include <petscksp.h>
+
+/** y = A x on a rank's unknowns; x and y are not the same. */
+typedef pcsim_status (*krylov_function)(void *context, const double *x, double *y);
+
+/** y = apply(x) inside a call-back of PETSc; `what` names it in the message of a failure. */
+PetscErrorCode krylov_call(krylov_function apply, void *context, const char *what, Vec x, Vec y);
+/** Values of an array into a vector and back; local. */
+PetscErrorCode krylov_put(const double *values, Vec x);
+PetscErrorCode krylov_take(Vec x, double *values);
+/** Vectors b and x of `cells` blocks of m unknowns, and the operator of that size whose product is `product`
+ *  (MATOP_MULT) on `context`, borrowed. Caller destroys them, after a failure too. */
+PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, void *context,
+                                      PetscErrorCode (*product)(Mat, Vec, Vec), Vec *b, Vec *x, Mat *op);
+/** A pressure that nothing fixes: unknown `component` of all blocks as the null space of `op`, which holds
+ * it. */
+PetscErrorCode krylov_set_null_space(Vec like, PetscInt component, Mat op);
+/** Flexible GMRES on `op`, its preconditioner from `from`; tolerances may be changed later. Caller destroys.
+ */
+PetscErrorCode krylov_create(MPI_Comm comm, Mat op, Mat from, PetscInt restart, PetscInt iterations_max,
+                             KSP *ksp);
+/** The preconditioner of `ksp` is `apply` on `context`, borrowed. */
+PetscErrorCode krylov_use_shell(KSP ksp, void *context, PetscErrorCode (*apply)(PC, Vec, Vec),
+                                const char *name);
+/** Solve to a relative tolerance with `options` (NULL: none) pushed; the null space of the operator is taken
+ *  out of b. */
+PetscErrorCode krylov_solve(KSP ksp, PetscOptions options, double tolerance, Vec b, Vec x,
+                            PetscInt *iterations, KSPConvergedReason *reason);
+/** to = the preconditioner of `ksp`, or its transpose, times from; b and x are workspaces. It is kept after.
+ */
+PetscErrorCode krylov_precondition(KSP ksp, PetscOptions options, bool transposed, const double *from, Vec b,
+                                   Vec x, double *to);
+/** With options from the case, what PETSc refuses is the case's affair: ERR_LIBRARY becomes ERR_CASE with the
+ *  text of the options in front, unless that is empty. Local. */
+pcsim_status krylov_blame_options(const char *options, pcsim_status status);
+
+#endif
