@@ -89,22 +89,6 @@ static void give_unknowns(const writer *w, const flow *f, pcsim_map owner, pcsim
   }
 }
 
-/* Coordinates as the quantity wants them. */
-static pcsim_status give_coordinates(const writer *w, const pcsim_program *quantity, pcsim_space space,
-                                     argument_list *list) {
-  pcsim_value all = write_input(w, "looks", "coordinates", space, 4);
-  const char *name;
-  int rows;
-  for (int i = 0; (name = pcsim_program_input(quantity, i, &rows, NULL)); i++) {
-    if (strcmp(name, "coordinates") != 0 || rows == 4) continue;
-    PCSIM_CHECK(rows == w->d, PCSIM_ERR_ARG,
-                "a quantity of %d coordinates in %dD; expected %d, or 4 with the time", rows, w->d, w->d);
-    all = pcsim_build_slice(w->p, all, 0, rows);
-  }
-  give(list, "coordinates", 0, all);
-  return PCSIM_OK;
-}
-
 pcsim_status flow_write_cell_sum(const flow *f, const pcsim_program *quantity, pcsim_program **program) {
   static const char *const output = "0";
   writer w;
@@ -118,11 +102,13 @@ pcsim_status flow_write_cell_sum(const flow *f, const pcsim_program *quantity, p
   const pcsim_value reach = write_input(&w, "looks", "reach", space, w.d);
   const pcsim_value weight = write_input(&w, "looks", "weight", space, 1);
   give_unknowns(&w, f, owner, reach, &list);
-  const pcsim_status status = give_coordinates(&w, quantity, space, &list);
+  pcsim_value coordinates = write_input(&w, "looks", "coordinates", space, 4);
+  const pcsim_status status = write_coordinates(&w, quantity, &coordinates);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);
     return status;
   }
+  give(&list, "coordinates", 0, coordinates);
   pcsim_build_part(w.p, quantity, space, list.argument, list.num, &output, 1, &value);
   pcsim_build_output(w.p, "value", pcsim_build_sum(w.p, write_mul(&w, weight, value)));
   return write_end(&w, program);
@@ -141,12 +127,8 @@ static pcsim_status weigh_faces(const flow *f, const bool *wanted, flow_function
 }
 
 static pcsim_status look_at_faces(const flow *f, const pcsim_functional *of, flow_functional *out) {
-  const pcsim_mesh_view *v = f->view;
   bool *wanted = NULL;
-  PCSIM_CHECK(of->num_where > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
-  PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof *wanted, &wanted));
-  pcsim_status status =
-      look_for_names(of->num_where, of->where, "boundary", v->num_patches, v->patch_name, wanted);
+  pcsim_status status = look_for_boundaries(f->mesh, of->num_where, of->where, &wanted);
   if (status == PCSIM_OK) status = weigh_faces(f, wanted, out);
   pcsim_free(&wanted);
   return status;
@@ -197,16 +179,11 @@ void flow_functional_destroy(flow_functional **out) {
 
 pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_executor *x) {
   char name[WRITE_NAME];
-  const look *l = &functional->cells;
   for (int i = 0; functional->on_faces && i < FLOW_NUM_GROUPS; i++) {
     snprintf(name, sizeof name, "%s.weight", flow_group_name(i));
     if (transport_needs(functional->program, name))
       PCSIM_TRY(pcsim_executor_bind(x, name, functional->face_weight[i]));
   }
   if (functional->on_faces) return PCSIM_OK;
-  PCSIM_TRY(pcsim_executor_points(x, "looks", l->num));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", l->owner));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", l->weight));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", l->reach));
-  return pcsim_executor_bind(x, "looks.coordinates", l->coordinates);
+  return look_bind(&functional->cells, x);
 }

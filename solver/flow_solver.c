@@ -7,7 +7,6 @@
 #include "march.h"
 #include "timestep.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,18 +29,8 @@ struct pcsim_flow_solver {
 
 /* ------------------------------------------------------------------ set-up */
 
-/* V/a_P shrinks with the square of the cell size where viscosity rules: the first step is the same in time on
- * meshes finer than 20,000 cells. */
-static double mesh_factor(const pcsim_mesh_view *v) {
-  return fmax(1, pow((double)v->num_cells_global / 20000, 2. / v->dim));
-}
-
 static pcsim_status create_march(pcsim_flow_solver *s) {
-  const pcsim_flow_options *o = &s->options;
-  const march_options steady = {.tolerance = o->tolerance,
-                                .steps_max = o->steps_max,
-                                .cfl = o->cfl * mesh_factor(pcsim_mesh_get(s->mesh)),
-                                .linear_tolerance = o->linear_tolerance};
+  const march_options steady = flow_march_options(s->mesh, &s->options);
   return march_create(&s->system, &steady, &s->march);
 }
 

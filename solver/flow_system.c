@@ -115,3 +115,14 @@ pcsim_status flow_system(flow_context *x, discrete_system *s) {
   s->natural_step = natural_step(x->f);
   return PCSIM_OK;
 }
+
+/* V/a_P shrinks with the square of the cell size where viscosity rules: the first step is the same in time on
+ * meshes finer than 20,000 cells. */
+march_options flow_march_options(const pcsim_mesh *mesh, const pcsim_flow_options *options) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+  const double factor = fmax(1, pow((double)v->num_cells_global / 20000, 2. / v->dim));
+  return (march_options){.tolerance = options->tolerance,
+                         .steps_max = options->steps_max,
+                         .cfl = options->cfl * factor,
+                         .linear_tolerance = options->linear_tolerance};
+}

@@ -4,13 +4,16 @@
 #define PCSIM_SOLVER_FLOW_SYSTEM_H
 
 #include "flow.h"
-#include "system.h"
+#include "march.h"
 
 /** What the system's functions work on; borrowed, must outlive the system. */
 typedef struct {
   flow *f;
   flow_linear *linear;
 } flow_context;
+
+/** Of a steady march of the flow, alone or with equations that join it. */
+march_options flow_march_options(const pcsim_mesh *mesh, const pcsim_flow_options *options);
 
 /** Collective. Errors: of the exchange of coefficients. */
 pcsim_status flow_system(flow_context *context, discrete_system *s) PCSIM_NODISCARD;

@@ -5,7 +5,6 @@
 #include "march.h"
 #include "transport_fields.h"
 
-#include <math.h>
 #include <string.h>
 
 struct pcsim_joined_solver {
@@ -29,11 +28,7 @@ pcsim_status pcsim_joined_solver_create(const pcsim_mesh *mesh, pcsim_flow_probl
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(joined_create(mesh, flow_problem, laws, options, &s->j), status, fail);
   joined_system(s->j, &s->system);
-  const double cells = (double)pcsim_mesh_get(mesh)->num_cells_global, dim = s->j->f->dim;
-  const march_options steady = {.tolerance = options->tolerance,
-                                .steps_max = options->steps_max,
-                                .cfl = options->cfl * fmax(1, pow(cells / 20000, 2 / dim)),
-                                .linear_tolerance = options->linear_tolerance};
+  const march_options steady = flow_march_options(mesh, options);
   PCSIM_GOTO(march_create(&s->system, &steady, &s->march), status, fail);
   *out = s;
   return PCSIM_OK;

@@ -17,8 +17,9 @@ void look_free(look *l) {
   pcsim_free(&l->owner), pcsim_free(&l->weight), pcsim_free(&l->reach), pcsim_free(&l->coordinates);
 }
 
-pcsim_status look_for_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
-                            const char *const *names, bool *wanted) {
+/* Which of `num` names are meant by `num_wanted` others; `what` they are for the message. */
+static pcsim_status find_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
+                                   const char *const *names, bool *wanted) {
   for (int i = 0; i < num_wanted; i++) {
     bool known = false;
     for (int k = 0; k < num; k++)
@@ -28,11 +29,20 @@ pcsim_status look_for_names(int num_wanted, const char *const *wanted_names, con
   return PCSIM_OK;
 }
 
+pcsim_status look_for_boundaries(const pcsim_mesh *mesh, int num_names, const char *const *names,
+                                 bool **wanted) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+  *wanted = NULL;
+  PCSIM_CHECK(num_names > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
+  PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof **wanted, wanted));
+  return find_names(num_names, names, "boundary", v->num_patches, v->patch_name, *wanted);
+}
+
 static pcsim_status fill_regions(const pcsim_mesh_view *v, int num_names, const char *const *names, look *l) {
   bool *wanted = NULL;
   int64_t num = 0;
   PCSIM_TRY(pcsim_alloc((size_t)v->num_regions, sizeof *wanted, &wanted));
-  pcsim_status status = look_for_names(num_names, names, "region", v->num_regions, v->region_name, wanted);
+  pcsim_status status = find_names(num_names, names, "region", v->num_regions, v->region_name, wanted);
   for (int r = 0; r < v->num_regions && num_names == 0; r++) wanted[r] = true;
   for (int64_t c = 0; c < v->num_cells; c++) num += wanted[v->cell_region[c]];
   if (status == PCSIM_OK) status = allocate(v->dim, num, l);
@@ -80,4 +90,12 @@ pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *
   MPI_Comm_rank(pcsim_mesh_comm(mesh), &mine);
   return pcsim_status_agree(pcsim_mesh_comm(mesh),
                             fill_point(pcsim_mesh_get(mesh), point, mine == rank ? cell : -1, l));
+}
+
+pcsim_status look_bind(const look *l, pcsim_executor *x) {
+  PCSIM_TRY(pcsim_executor_points(x, "looks", l->num));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", l->owner));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", l->weight));
+  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", l->reach));
+  return pcsim_executor_bind(x, "looks.coordinates", l->coordinates);
 }

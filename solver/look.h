@@ -3,6 +3,7 @@
 #ifndef PCSIM_SOLVER_LOOK_H
 #define PCSIM_SOLVER_LOOK_H
 
+#include <pcsim/autodiff.h>
 #include <pcsim/mesh.h>
 
 typedef struct {
@@ -13,10 +14,10 @@ typedef struct {
   double *coordinates; /**< [num][4] x, y, z of the places; the time is the caller's */
 } look;
 
-/** Which of `num` names are meant by `num_wanted` others; `what` they are for the message. Errors: ERR_ARG.
- */
-pcsim_status look_for_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
-                            const char *const *names, bool *wanted) PCSIM_NODISCARD;
+/** Which boundaries are named, [num_patches]; caller frees, after a failure too. Errors: ERR_ARG (none named,
+ * no such boundary), ERR_MEMORY. */
+pcsim_status look_for_boundaries(const pcsim_mesh *mesh, int num_names, const char *const *names,
+                                 bool **wanted) PCSIM_NODISCARD;
 /** Cells of regions (none named: all), weighted by their volumes, `mean`: divided by their sum. Collective.
  * Errors: ERR_ARG (no such region), ERR_MEMORY. look_free after a failure too. */
 pcsim_status look_at_regions(const pcsim_mesh *mesh, int num_names, const char *const *names, bool mean,
@@ -24,5 +25,8 @@ pcsim_status look_at_regions(const pcsim_mesh *mesh, int num_names, const char *
 /** The cell around a point, weight 1. Collective. Errors: ERR_ARG (outside the mesh), ERR_MEMORY. */
 pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *l) PCSIM_NODISCARD;
 void look_free(look *l);
+/** Bind the cells to space and inputs "looks" of a program: looks.owner, looks.weight, looks.reach,
+ *  looks.coordinates. They are borrowed. */
+pcsim_status look_bind(const look *l, pcsim_executor *x) PCSIM_NODISCARD;
 
 #endif

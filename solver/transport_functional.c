@@ -9,15 +9,14 @@
 
 /* ------------------------------------------------------------------ programs */
 
-/* As many of the place's coordinates as the quantity wants. */
-static pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity, place *at) {
+pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity, pcsim_value *all) {
   const char *name;
   int rows;
   for (int i = 0; (name = pcsim_program_input(quantity, i, &rows, NULL)); i++) {
     if (strcmp(name, "coordinates") != 0 || rows == 4) continue;
     PCSIM_CHECK(rows == w->d, PCSIM_ERR_ARG,
                 "a quantity of %d coordinates in %dD; expected %d, or 4 with the time", rows, w->d, w->d);
-    at->coordinates = pcsim_build_slice(w->p, at->coordinates, 0, rows);
+    *all = pcsim_build_slice(w->p, *all, 0, rows);
   }
   return PCSIM_OK;
 }
@@ -39,7 +38,7 @@ static pcsim_status write_place(const writer *w, const pcsim_program *quantity, 
     at->g[i] = write_gradient(w, grad, i);
     at->u[i] = write_add(w, write_row(w, q, i), write_dot(w, at->g[i], reach));
   }
-  PCSIM_TRY(write_coordinates(w, quantity, at));
+  PCSIM_TRY(write_coordinates(w, quantity, &at->coordinates));
   return pcsim_program_status(p);
 }
 
@@ -78,7 +77,7 @@ static pcsim_status write_at_faces(const writer *w, const pcsim_functional *of, 
     return pcsim_program_status(w->p);
   }
   for (int i = 0; i < w->m; i++) at.g[i] = write_gradient(w, b->gp, i);
-  PCSIM_TRY(write_coordinates(w, of->program, &at));
+  PCSIM_TRY(write_coordinates(w, of->program, &at.coordinates));
   *value = write_mul(w, write_quantity(w, of, &at), b->magnitude);
   return pcsim_program_status(w->p);
 }
@@ -140,12 +139,8 @@ static pcsim_status weigh_faces(const transport *t, const bool *wanted, transpor
 }
 
 static pcsim_status look_at_faces(const transport *t, const pcsim_functional *of, transport_functional *f) {
-  const pcsim_mesh_view *v = t->view;
   bool *wanted = NULL;
-  PCSIM_CHECK(of->num_where > 0, PCSIM_ERR_ARG, "a functional over boundaries names none");
-  PCSIM_TRY(pcsim_alloc((size_t)v->num_patches, sizeof *wanted, &wanted));
-  pcsim_status status =
-      look_for_names(of->num_where, of->where, "boundary", v->num_patches, v->patch_name, wanted);
+  pcsim_status status = look_for_boundaries(t->mesh, of->num_where, of->where, &wanted);
   if (status == PCSIM_OK) status = weigh_faces(t, wanted, f);
   pcsim_free(&wanted);
   return status;
@@ -212,9 +207,5 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
     PCSIM_TRY(pcsim_executor_bind(x, name, f->face_weight[k]));
   }
   if (f->face_weight) return PCSIM_OK;
-  PCSIM_TRY(pcsim_executor_points(x, "looks", f->cells.num));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", f->cells.owner));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", f->cells.weight));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", f->cells.reach));
-  return pcsim_executor_bind(x, "looks.coordinates", f->cells.coordinates);
+  return look_bind(&f->cells, x);
 }

@@ -141,6 +141,10 @@ pcsim_value write_column(const writer *w, const pcsim_program *tangent, const ch
 pcsim_status transport_write_interfaces(const writer *w, pcsim_value *sum) PCSIM_NODISCARD;
 void transport_write_interface_blocks(const writer *w, const pcsim_program *tangent);
 
+/** `all` [4] of a place, or as many of them as the quantity wants. Errors: ERR_ARG (some other number). */
+pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity,
+                               pcsim_value *all) PCSIM_NODISCARD;
+
 pcsim_status write_begin(const transport *t, writer *w) PCSIM_NODISCARD;
 /** Take the outcome: the program, simplified, or what went wrong with it. */
 pcsim_status write_end(writer *w, pcsim_program **program) PCSIM_NODISCARD;
