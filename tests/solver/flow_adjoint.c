@@ -2,6 +2,7 @@
 /* Adjoints of flows: the transposed system against its tangent, derivatives of forces, flow rates, integrals
  * and values by parameters of the case against central differences of the whole solve. */
 #include "solver/flow_adjoint.h"
+#include "solver/derivatives.h"
 #include "solver/state.h"
 
 /* -------------------------------------------------------------- transposes */
@@ -195,24 +196,6 @@ static void end(flow_run *r) {
 static const double looked_at[3] = {0.41, 0.37, 0.29};
 static const double along[3] = {0.8, -0.6, 0.3};
 
-/* One expression of unknowns, place and parameters. */
-static pcsim_program *lower(const flow_case *c, const char *expression, const double *value) {
-  static const char *const coordinates[] = {"x", "y", "z"}, *const unknowns[] = {"u", "v", "p"};
-  const pcsim_lowering names = {.num_coordinates = sample_dim(&c->s),
-                                .coordinates = coordinates,
-                                .num_unknowns = 3,
-                                .unknowns = unknowns,
-                                .num_parameters = c->num,
-                                .parameters = c->name};
-  pcsim_program *p = NULL;
-  assert_ok(pcsim_lower(&expression, 1, &names, &p, NULL, NULL));
-  for (int i = 0; i < c->num; i++) {
-    double *at = pcsim_program_parameter(p, c->name[i], NULL, NULL);
-    if (at) *at = value[i];
-  }
-  return p;
-}
-
 typedef struct {
   pcsim_program *program[QUANTITIES];
   pcsim_functional of[QUANTITIES];
@@ -220,11 +203,13 @@ typedef struct {
 
 static quantities make_quantities(const flow_case *c, const double *value) {
   quantities q = {0};
+  static const char *const unknowns[] = {"u", "v", "p"};
+  const test_parameters parameters = {c->num, c->name, value};
+  const int dim = sample_dim(&c->s);
   char energy[80];
   snprintf(energy, sizeof energy, "%s*(u^2 + v^2)/2 + x*p", c->name[0]); /* the density */
-  q.program[2] = lower(c, energy, value);
-  q.program[3] = lower(c, "u_y*v + exp(-p)", value);
-  q.program[4] = lower(c, "p + x*u", value);
+  const char *const texts[] = {energy, "u_y*v + exp(-p)", "p + x*u"};
+  for (int i = 0; i < 3; i++) q.program[2 + i] = lower_quantity(texts[i], dim, 3, unknowns, &parameters);
   q.of[0] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FORCE, .num_where = 1, .where = &c->wall};
   memcpy(q.of[0].direction, along, sizeof along);
   q.of[1] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_FLOW_RATE, .num_where = 1, .where = &c->opening};
@@ -296,21 +281,12 @@ static void differences(const flow_case *c, double (*out)[PARAMETERS_MAX]) {
 
 static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_functional *quantity, int k,
                            double value, const double *expected) {
-  double derivative[PARAMETERS_MAX], largest = 0;
+  double derivative[PARAMETERS_MAX];
   pcsim_flow_sensitivity s = {.derivative = derivative};
   assert_ok(pcsim_flow_solver_adjoint(r->solver, quantity, c->name, c->num, 1e-11, &s));
   assert_true(s.converged);
   assert_close(s.value, value, 1e-11 * fmax(1, fabs(value)));
-  for (int i = 0; i < c->num; i++) largest = fmax(largest, fabs(expected[i] * c->value[i]));
-  assert_true(largest > 1e-4);
-  for (int i = 0; i < c->num; i++) {
-    const double error = fabs(derivative[i] - expected[i]) * c->value[i];
-    const double bound = 1e-6 * fmax(fabs(expected[i] * c->value[i]), 1e-2 * largest);
-    if (!(error <= bound))
-      print_error("%s, quantity %d by %s: %.12g, differences %.12g (%.2g of the bound)\n", c->what, k,
-                  c->name[i], derivative[i], expected[i], error / bound);
-    assert_true(error <= bound);
-  }
+  assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value}, derivative, expected, 1e-4);
 }
 
 static void derivatives(void **state) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Adjoints of typed laws: transposed products against tangents, derivatives by parameters of the case against
  * central differences of the whole solve, values of quantities against the fields. */
+#include "solver/derivatives.h"
 #include "solver/laws.h"
 #include "solver/transport_adjoint.h"
 
@@ -98,24 +99,6 @@ static law_run begin(const adjoint_case *c, const double *value) {
 
 /* -------------------------------------------------------------- quantities */
 
-/* One expression of the first unknown, the place and the case's parameters. */
-static pcsim_program *lower(const adjoint_case *c, const char *expression, const double *value) {
-  static const char *const coordinates[] = {"x", "y", "z"};
-  const pcsim_lowering names = {.num_coordinates = sample_dim(&c->s),
-                                .coordinates = coordinates,
-                                .num_unknowns = 1,
-                                .unknowns = &c->unknown,
-                                .num_parameters = c->num,
-                                .parameters = c->name};
-  pcsim_program *p = NULL;
-  assert_ok(pcsim_lower(&expression, 1, &names, &p, NULL, NULL));
-  for (int i = 0; i < c->num; i++) {
-    double *at = pcsim_program_parameter(p, c->name[i], NULL, NULL);
-    if (at) *at = value[i];
-  }
-  return p;
-}
-
 static const char *const left = "left", *const both[] = {"left", "right"};
 
 typedef struct {
@@ -124,6 +107,7 @@ typedef struct {
 } quantities;
 
 static quantities make_quantities(const adjoint_case *c, const double *value) {
+  const test_parameters parameters = {c->num, c->name, value};
   char text[QUANTITIES][128];
   quantities q = {0};
   snprintf(text[0], sizeof text[0], "%s*%s + %s*x", c->unknown, c->unknown, c->name[0]);
@@ -132,7 +116,7 @@ static quantities make_quantities(const adjoint_case *c, const double *value) {
   snprintf(text[4], sizeof text[4], "%s + %s*y", c->unknown, c->name[1]);
   snprintf(text[5], sizeof text[5], "%s*%s_y + x", c->unknown, c->unknown);
   for (int i = 0; i < QUANTITIES; i++)
-    if (i != 3) q.program[i] = lower(c, text[i], value);
+    if (i != 3) q.program[i] = lower_quantity(text[i], sample_dim(&c->s), 1, &c->unknown, &parameters);
   q.of[0] = (pcsim_functional){.kind = PCSIM_FUNCTIONAL_INTEGRAL, .program = q.program[0]};
   q.of[1] = (pcsim_functional){
       .kind = PCSIM_FUNCTIONAL_MEAN, .program = q.program[1], .num_where = 1, .where = &left};
@@ -220,7 +204,7 @@ static void differences(const adjoint_case *c, double (*out)[PARAMETERS_MAX]) {
 }
 
 static void check_derivatives(const adjoint_case *c) {
-  double expected[QUANTITIES][PARAMETERS_MAX], values[QUANTITIES], largest;
+  double expected[QUANTITIES][PARAMETERS_MAX], values[QUANTITIES];
   law_run r = begin(c, c->value);
   quantities q = make_quantities(c, c->value);
   pcsim_solve_result result;
@@ -233,16 +217,8 @@ static void check_derivatives(const adjoint_case *c) {
     assert_ok(pcsim_transport_solver_adjoint(r.solver, &q.of[k], c->name, c->num, 1e-11, &s));
     assert_true(s.converged);
     assert_close(s.value, values[k], 1e-12);
-    largest = 0;
-    for (int i = 0; i < c->num; i++) largest = fmax(largest, fabs(expected[k][i] * c->value[i]));
-    assert_true(largest > 1e-3);
-    for (int i = 0; i < c->num; i++) {
-      const double error = fabs(derivative[i] - expected[k][i]) * c->value[i];
-      if (!(error <= 1e-6 * fmax(fabs(expected[k][i] * c->value[i]), 1e-2 * largest)))
-        print_error("%s, quantity %d by %s: %.12g, differences %.12g\n", c->what, k, c->name[i],
-                    derivative[i], expected[k][i]);
-      assert_true(error <= 1e-6 * fmax(fabs(expected[k][i] * c->value[i]), 1e-2 * largest));
-    }
+    assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value}, derivative, expected[k],
+                       1e-3);
   }
   free_quantities(&q);
   law_end(&r);
