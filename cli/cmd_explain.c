@@ -32,6 +32,15 @@ static void print_cost(const char *title, const pcsim_program *program) {
          (long long)cost.nodes, (long long)cost.temporaries, cost.operations, cost.bytes);
 }
 
+static pcsim_status print_one(const char *title, const pcsim_program *program) {
+  char *text = NULL;
+  PCSIM_TRY(pcsim_program_print(program, &text));
+  print_cost(title, program);
+  printf("%s", text);
+  pcsim_free(&text);
+  return PCSIM_OK;
+}
+
 /** The lowered program, then the simplified one where it is another. Rank 0. */
 static pcsim_status print_both(const pcsim_program *lowered, const pcsim_program *simplified) {
   char *before = NULL, *after = NULL;
@@ -98,7 +107,9 @@ static pcsim_status print_case(const pcsim_transport_view *view) {
              i + 1 < view->num_unknowns ? "," : "\n");
     PCSIM_TRY(print_both(condition->lowered, condition->program));
   }
-  return PCSIM_OK;
+  if (!view->force) return PCSIM_OK;
+  printf("\nforce on the flow\n");
+  return print_one("simplified", view->force);
 }
 
 /** The mesh is made in a temporary folder: it decides how many components a vector has. */
@@ -106,7 +117,7 @@ static pcsim_status explain_case(cli_session *s, const char *path) {
   char *folder = NULL, raw[4200] = "";
   cli *c = s->c;
   PCSIM_TRY(cli_session_read(c, path, NULL, s));
-  PCSIM_CHECK(pcsim_transport_given(s->tree), PCSIM_ERR_CASE,
+  PCSIM_CHECK(pcsim_transport_given(s->tree) || pcsim_joined_given(s->tree), PCSIM_ERR_CASE,
               "pcsim explain: %s has no typed equations (physics: {unknowns: ..., equations: ...})", path);
   pcsim_status status = c->rank == 0 ? cli_temporary_make(&folder) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);

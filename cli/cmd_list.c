@@ -97,6 +97,9 @@ static void list_keys(void) {
   printf("\nsolve: (of typed equations)\n");
   keys = pcsim_transport_option_keys(&n);
   print_keys("  ", keys, n);
+  printf("\nsolve.time:\n");
+  keys = pcsim_time_keys(&n);
+  print_keys("  ", keys, n);
   printf("\noutput:\n");
   print_keys("  ", cli_output_keys, cli_num_output_keys);
   printf("\nstudy:\n");

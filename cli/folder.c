@@ -84,6 +84,13 @@ pcsim_status cli_folder_hash(const char *folder, char hash[65]) {
   return PCSIM_OK;
 }
 
+/* A folder of a study's coarser runs, or of the coarser meshes that a start comes from. */
+static bool is_subfolder(const char *name) {
+  const size_t n = strlen(name);
+  return (!strncmp(name, "study-", 6) || !strncmp(name, "start-", 6)) &&
+         strspn(name + 6, "0123456789") == n - 6 && n > 6;
+}
+
 /* A name that a run writes. Half-written files of a killed run start with a dot and end with .tmp. */
 static bool is_ours(const char *name) {
   static const char *const whole[] = {"case.yaml",         "summary.json",  "history.csv",  "fields.hdf",
@@ -96,14 +103,14 @@ static bool is_ours(const char *name) {
   if (n > 4 && !strncmp(name, ".pcsim-", 7) && !strcmp(name + n - 4, ".tmp")) return true;
   if (!strncmp(name, "fields-", 7) && strspn(name + 7, "0123456789") == n - 11 && n > 11)
     return !strcmp(name + n - 4, ".hdf");
-  return !strncmp(name, "study-", 6) && strspn(name + 6, "0123456789") == n - 6 && n > 6;
+  return is_subfolder(name);
 }
 
 /* What only a run that was killed leaves behind. */
 static bool is_half(const char *name) { return name[0] == '.' || !strcmp(name, "mesh.raw.spec"); }
 
 typedef struct {
-  bool exists, foreign, study; /* study: subfolders of one */
+  bool exists, foreign;
   int entries;
   char example[256]; /* of a foreign file */
 } listing;
@@ -140,7 +147,7 @@ static pcsim_status clear(const char *folder, bool half) {
   for (struct dirent *e; status == PCSIM_OK && (e = readdir(dir));) {
     if (!is_ours(e->d_name) || !strcmp(e->d_name, "case.yaml") || (half && !is_half(e->d_name))) continue;
     snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    bool subfolder = !strncmp(e->d_name, "study-", 6);
+    bool subfolder = is_subfolder(e->d_name);
     if (subfolder) {
       status = clear(path, false);
       if (status == PCSIM_OK) {

@@ -60,10 +60,12 @@ static pcsim_status put(cli_session *s, double value, const char *format, const 
                         const char *parameter) PCSIM_NODISCARD;
 static pcsim_status put(cli_session *s, double value, const char *format, const char *quantity,
                         const char *parameter) {
-  char name[NAME];
+  char name[NAME], unit[sizeof((pcsim_quantity *)NULL)->unit] = "";
   snprintf(name, sizeof name, "%s.%s%s%s", format, quantity, parameter ? "." : "",
            parameter ? parameter : "");
-  return pcsim_monitors_put(s->monitors, name, "", value);
+  /* parameters have no units, so their derivatives have none; the rest is of the quantity itself */
+  if (!parameter) snprintf(unit, sizeof unit, "%s", cli_unit(s->monitors, quantity));
+  return pcsim_monitors_put(s->monitors, name, unit, value);
 }
 
 pcsim_status cli_sensitivities_read(cli_session *s) {

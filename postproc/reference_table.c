@@ -174,7 +174,7 @@ static pcsim_status read_file(pcsim_tree *tree, const pcsim_monitors *monitors, 
   }
   (void)pcsim_node_number(tree, node, "scale", &scale);
   if (!read_exceptions(tree, node, &except)) return PCSIM_OK;
-  PCSIM_TRY(pcsim_path_join(pcsim_tree_folder(tree), pcsim_node_text(file), &path));
+  PCSIM_TRY(pcsim_node_path(file, &path));
   pcsim_status status = read_shared(pcsim_mesh_comm(monitors->mesh), path, &text);
   pcsim_free(&path);
   if (status == PCSIM_ERR_IO) {

@@ -45,6 +45,17 @@ expect_err " in cell " "divergence"
 grep -q '"status": "diverged"' "$work/diverged/summary.json" || fault "divergence: status in summary.json"
 [ -s "$work/diverged/fields.hdf" ] || fault "divergence: no fields kept"
 
+# A case extended from another folder: its table stands beside it.
+mkdir "$work/base" "$work/other"
+printf 'y,u\n0.25,0.75\n0.5,1\n' >"$work/base/profile.csv"
+cat "$here/tiny.yaml" - >"$work/base/base.yaml" <<'END'
+  profile: {table: {file: profile.csv, columns: [y, u]}, tolerance: 5%, source: "parabola"}
+END
+sed -i 's|^  wall: .*|&\n  profile: {kind: line, fields: u, from: [2, 0], to: [2, 1]}|' "$work/base/base.yaml"
+printf 'extends: ../base/base.yaml\ntitle: extended\n' >"$work/other/case.yaml"
+run "$pcsim" check "$work/other/case.yaml"
+expect_rc 0 "a table beside an extended case: $err"
+
 # check, list, new, mesh, doctor, help.
 run "$pcsim" check "$here/tiny.yaml"
 expect_rc 0 "check"
@@ -62,6 +73,10 @@ for kind in channel cavity step box equation; do
   expect_rc 0 "new $kind"
   run "$pcsim" check "$work/$kind.yaml"
   expect_rc 0 "check of new $kind"
+done
+run "$pcsim" list keys
+for key in solve.time: most coarser bounds estimate kind; do
+  grep -qE "^ *$key( |\$)" <<<"$out" || fault "list keys: no $key"
 done
 run "$pcsim" new channel "$work/channel.yaml"
 expect_rc 2 "new does not overwrite"

@@ -24,6 +24,12 @@ done
 run "$pcsim" run "$cavity/ra1e4.yaml" --set "mesh.n=[32, 32]" --steps 3 -o "$work/steps"
 expect_rc 3 "limit of steps"
 
+run "$pcsim" explain "$cavity/ra1e4.yaml"
+expect_rc 0 "explain: $err"
+expect_out "under div:  T*vector(u, v)-grad(T)" "explain: flux"
+expect_out "boundary y*: T flux" "explain: condition"
+expect_out 'output "force"' "explain: force"
+
 printf 'x,y\n0.5,0.5\n' >"$work/points.csv"
 run "$pcsim" sample "$work/whole" --at "$work/points.csv"
 expect_rc 0 "sample"

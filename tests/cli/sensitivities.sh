@@ -70,6 +70,9 @@ run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set solve.gradi
   --set solve.estimate=wall.force.x -o "$work/flow"
 expect_rc 0 "flow"
 grep -q indicator.wall.force.x "$work/flow/fields.hdf" || fault "flow: no indicator"
+for q in estimate corrected geometry; do
+  grep -q "\"$q.wall.force.x\": \"N/m\"" "$work/flow/summary.json" || fault "flow: no unit of $q.wall.force.x"
+done
 for side in 1.0001 0.9999; do
   run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set "parameters.U=$side" --set output.pictures=false -o "$work/U-$side"
 done

@@ -25,6 +25,11 @@ for q in drop wall.force.x; do
     close "$(number "$work/$other/summary.json" $q)" "$(number "$work/direct/summary.json" $q)" 1e-6 "$other, $q"
   done
 done
+# Started again without them, none of theirs is left.
+cp -r "$work/coarser" "$work/again"
+flow -o "$work/again" --force
+expect_rc 0 "forced after coarser meshes"
+[ ! -e "$work/again/start-1" ] && [ ! -e "$work/again/start-2" ] || fault "forced: folders of coarser meshes are left"
 # The run's folder is the start of nothing but itself: it opens again, and a killed run goes on.
 run "$pcsim" report "$work/other"
 expect_rc 0 "report of a run that started from another"
