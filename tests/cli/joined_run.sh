@@ -26,7 +26,7 @@ expect_rc 3 "limit of steps"
 
 run "$pcsim" explain "$cavity/ra1e4.yaml"
 expect_rc 0 "explain: $err"
-expect_out "under div:  T*vector(u, v)-grad(T)" "explain: flux"
+expect_out "under div:  T*vector(u, v) - grad(T)" "explain: flux"
 expect_out "boundary y*: T flux" "explain: condition"
 expect_out 'output "force"' "explain: force"
 
