@@ -22,7 +22,7 @@ static const pcsim_key keys[] = {
 };
 
 /** Numbers at the start of the state. */
-enum { KNOWN, STARTED, FRESH, LOSS, SCALE, SS, SZ, ZZ, BEST, IDLE, NUM_SCALARS };
+enum { KNOWN, STARTED, FRESH, LOSS, FALL, SCALE, SS, SZ, ZZ, BEST, IDLE, NUM_SCALARS };
 
 struct optimizer {
   int64_t n, num_numbers;
@@ -151,6 +151,7 @@ static void learn(optimizer *o, const double *theta, const line_search_result *f
   if (!update(o, found->step, yy, product)) nothing_pending(o);
   memcpy(o->hg, product, (size_t)n * sizeof *product);
   memcpy(o->g, o->g_new, (size_t)n * sizeof *o->g);
+  o->numbers[FALL] = o->numbers[LOSS] - found->loss;
   o->numbers[LOSS] = found->loss;
 }
 
@@ -178,7 +179,11 @@ static pcsim_status step(optimizer *o, objective *f, double *theta, optimizer_re
     }
     if (!(slope < 0)) break;
     for (int64_t i = 0; i < n; i++) o->direction[i] = -o->hg[i];
-    const line_search l = {theta,        o->direction,       c[LOSS],      slope,    1,
+    /* Where the loss falls as much again as in the last step, if it is a parabola: with H too large, as its
+     * scale often is, a step of 1 would have to be taken back (Nocedal, Wright: Numerical Optimization,
+     * 2006, 3.5). */
+    const double first = c[FALL] > 0 && c[FRESH] == 0 ? fmin(1, 2.02 * c[FALL] / -slope) : 1;
+    const line_search l = {theta,        o->direction,       c[LOSS],      slope,    first,
                            o->curvature, o->evaluations_max, o->theta_new, o->g_new, o->theta_best,
                            o->g_best};
     PCSIM_TRY(line_search_run(f, &l, &found));
