@@ -3,11 +3,13 @@
  *
  *      bench-pinn-lab PROBLEM [name=value ...]
  *
- *  seconds (of processor time), steps, seed, kind, layers (20,20,20), activation, scale (one for all, or one
- * for each coordinate), points, redraw (steps; 0: never), adaptive (0, 1), weight (of penalised conditions),
- *  optimizer, threads, every (steps between lines). A line holds step, evaluations, processor seconds, loss,
- *  residual on held-out points and, where it is known, the error. */
+ *  choose (1: network, scales, points and optimiser by the default), seconds (of processor time), steps,
+ * seed, kind, layers (20,20,20), activation, scale (one for all, or one for each coordinate), points, redraw
+ * (steps; 0: never), adaptive (0, 1), weight (of penalised conditions), optimizer, threads, every (steps
+ * between lines). A line holds step, evaluations, processor seconds, loss, residual on held-out points and,
+ * where it is known, the error. */
 #include "lab.h"
+#include "pinn/choose.h"
 #include "pinn/optimizer.h"
 
 #include <math.h>
@@ -35,14 +37,55 @@ static int numbers(const char *text, int max, double *values) {
   return n;
 }
 
+/** What the trials of the default need. */
+typedef struct {
+  const lab_problem *p;
+  double weight;
+  uint64_t seed;
+  int threads;
+} trial_context;
+
+/** Steps by steps from the start of a choice, with its draws of points; then the residual on points not seen.
+ */
+static pcsim_status try_choice(void *context, const choice *c, int64_t steps, double *held_out) {
+  const trial_context *t = context;
+  const optimizer_kind *kind = optimizer_find(c->optimizer);
+  lab_setup *s = NULL;
+  optimizer *o = NULL;
+  double *theta = NULL, options[16], largest;
+  const double begin = pcsim_time_cpu();
+  PCSIM_TRY(lab_create(t->p, &c->network, t->weight, t->threads, &s));
+  PCSIM_TRY(pcsim_alloc((size_t)lab_num_parameters(s), sizeof *theta, &theta));
+  memcpy(theta, lab_start(s), (size_t)lab_num_parameters(s) * sizeof *theta);
+  PCSIM_TRY(lab_draw(s, t->seed, 0, c->points, false, theta));
+  optimizer_defaults(kind, options);
+  PCSIM_TRY(kind->create(lab_num_parameters(s), options, t->threads, &o));
+  optimizer_report report = {0};
+  for (int64_t i = 1; i <= steps && !report.stalled; i++) {
+    if (c->redraw && i % c->redraw == 0) {
+      PCSIM_TRY(lab_draw(s, t->seed, (uint64_t)(i / c->redraw), c->points, true, theta));
+      kind->changed(o);
+    }
+    PCSIM_TRY(kind->step(o, lab_objective(s), theta, &report));
+  }
+  PCSIM_TRY(lab_held_out(s, t->seed, 2000, theta, held_out, &largest));
+  printf("# %s %g, %g: %lld steps %.2f s loss %.3e held-out %.3e\n", c->network.activation,
+         c->network.scale[0], c->network.scale[1], (long long)steps, pcsim_time_cpu() - begin, report.loss,
+         *held_out);
+  kind->destroy(&o);
+  pcsim_free(&theta);
+  lab_destroy(&s);
+  return PCSIM_OK;
+}
+
 static pcsim_status run(int argc, char **argv) {
   const lab_problem *p = lab_problem_find(argc > 1 ? argv[1] : "");
   PCSIM_CHECK(p, PCSIM_ERR_ARG, "no problem '%s'", argc > 1 ? argv[1] : "");
   const double seconds = number(argc, argv, "seconds", "20"), weight = number(argc, argv, "weight", "100");
-  const int64_t steps = (int64_t)number(argc, argv, "steps", "1e9"),
-                n = (int64_t)number(argc, argv, "points", "2048");
-  const int64_t redraw = (int64_t)number(argc, argv, "redraw", "0"),
-                every = (int64_t)number(argc, argv, "every", "200");
+  const int64_t steps = (int64_t)number(argc, argv, "steps", "1e9");
+  int64_t n = (int64_t)number(argc, argv, "points", "2048");
+  int64_t redraw = (int64_t)number(argc, argv, "redraw", "0"),
+          every = (int64_t)number(argc, argv, "every", "200");
   const uint64_t seed = (uint64_t)number(argc, argv, "seed", "1");
   const int threads = (int)number(argc, argv, "threads", "1");
   network_options net = {.kind = option(argc, argv, "kind", "mlp"),
@@ -55,7 +98,23 @@ static pcsim_status run(int argc, char **argv) {
   for (int i = 0; i < net.num_layers; i++) net.width[i] = (int)layers[i];
   const int given = numbers(option(argc, argv, "scale", "1"), LAB_COORDINATES, scales);
   for (int i = 0; i < p->num_coordinates; i++) net.scale[i] = scales[i < given ? i : given - 1];
-  const optimizer_kind *kind = optimizer_find(option(argc, argv, "optimizer", "ssbroyden"));
+  choice c = {.network = net,
+              .points = n,
+              .redraw = redraw,
+              .optimizer = option(argc, argv, "optimizer", "ssbroyden")};
+  if (number(argc, argv, "choose", "0") != 0) {
+    trial_context context = {p, weight, seed, threads};
+    char why[400];
+    c = (choice){.network = {.num_inputs = p->num_coordinates, .num_outputs = p->num_unknowns, .seed = seed},
+                 .redraw = -1};
+    PCSIM_TRY(choose(
+        &(choose_problem){
+            .seconds = seconds / 2, .threads = 2, .try_choice = try_choice, .context = &context},
+        &c, why, sizeof why));
+    printf("# %s\n", why);
+    net = c.network, n = c.points, redraw = c.redraw;
+  }
+  const optimizer_kind *kind = optimizer_find(c.optimizer);
   PCSIM_CHECK(kind, PCSIM_ERR_ARG, "no such optimizer");
 
   lab_setup *s = NULL;
@@ -79,7 +138,7 @@ static pcsim_status run(int argc, char **argv) {
     optimizer_report report;
     if (redraw && step % redraw == 0) {
       PCSIM_TRY(
-          lab_draw(s, seed, (uint64_t)(step / redraw), n, number(argc, argv, "adaptive", "0") != 0, theta));
+          lab_draw(s, seed, (uint64_t)(step / redraw), n, number(argc, argv, "adaptive", "1") != 0, theta));
       kind->changed(o);
     }
     PCSIM_TRY(kind->step(o, lab_objective(s), theta, &report));

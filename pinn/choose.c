@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  TRIALS_MAX = 16,
+  SIEVE_STEPS = 300,  /**< of every candidate */
+  FINAL_STEPS = 1200, /**< of the best few */
+  FINALISTS = 3,
+  TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
+  TRIAL_POINTS = 1024,
+  REFINED_INPUTS = 3 /**< beyond as many inputs, all have one scale */
+};
+/** A budget from which on trials take all their steps: they are then some tenth of it. */
+static const double trial_seconds = 60;
+
+typedef struct {
+  const char *activation;
+  double scale;
+  double held_out;
+} trial;
+
+/** Sines for what oscillates, tanh for what has layers; scales from a smooth function to some tens of
+ *  oscillations. */
+static const trial candidates[] = {
+    {"tanh", 1, 0}, {"tanh", 3, 0}, {"sin", 1, 0},  {"sin", 2, 0},
+    {"sin", 4, 0},  {"sin", 8, 0},  {"sin", 16, 0},
+};
+
+/** A choice at work. */
+typedef struct {
+  const choose_problem *p;
+  choice *c;
+  bool open_activation, open_layers;
+  double best; /**< residual of `c` in the last trials */
+} chooser;
+
+static void set_scale(network_options *n, double scale) {
+  for (int i = 0; i < n->num_inputs; i++) n->scale[i] = scale;
+}
+
+/** Share of their steps that trials take. */
+static double trial_share(const choose_problem *p) {
+  if (p->steps) return fmin(1, (double)p->steps / (20. * FINAL_STEPS));
+  return fmin(1, p->seconds / trial_seconds);
+}
+
+static pcsim_status run_trial(const chooser *x, const choice *c, int steps, double *held_out) {
+  choice small = *c;
+  const int64_t taken = (int64_t)(trial_share(x->p) * steps);
+  if (small.points > TRIAL_POINTS) small.points = TRIAL_POINTS;
+  for (int i = 0; x->open_layers && i < small.network.num_layers; i++)
+    if (small.network.width[i] > TRIAL_WIDTH) small.network.width[i] = TRIAL_WIDTH;
+  PCSIM_TRY(x->p->try_choice(x->p->context, &small, taken > 20 ? taken : 20, held_out));
+  if (!(*held_out >= 0)) *held_out = INFINITY;
+  return PCSIM_OK;
+}
+
+static void sort_trials(trial *t, int n) {
+  for (int i = 1; i < n; i++) {
+    const trial moved = t[i];
+    int j = i;
+    for (; j > 0 && t[j - 1].held_out > moved.held_out; j--) t[j] = t[j - 1];
+    t[j] = moved;
+  }
+}
+
+/** Activation and one scale for all inputs: all candidates for a few steps, the best few for more. */
+static pcsim_status choose_activation(chooser *x) {
+  network_options *net = &x->c->network;
+  trial t[TRIALS_MAX];
+  int n = 0;
+  for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+    if (x->open_activation || !strcmp(candidates[i].activation, net->activation)) t[n++] = candidates[i];
+  if (!n) { /* an activation that the case names and the list has not: its scales are those of tanh */
+    t[n++] = (trial){net->activation, 1, 0};
+    t[n++] = (trial){net->activation, 3, 0};
+  }
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < n; i++) {
+      net->activation = t[i].activation;
+      set_scale(net, t[i].scale);
+      PCSIM_TRY(run_trial(x, x->c, round ? FINAL_STEPS : SIEVE_STEPS, &t[i].held_out));
+    }
+    sort_trials(t, n);
+    if (n > FINALISTS) n = FINALISTS;
+  }
+  net->activation = t[0].activation;
+  set_scale(net, t[0].scale);
+  x->best = t[0].held_out;
+  return PCSIM_OK;
+}
+
+/** Twice or half the scale of one input after the other, where the residual falls by a fifth or more. */
+static pcsim_status refine_scales(chooser *x) {
+  const double worth = 0.8;
+  for (int i = 0; i < x->c->network.num_inputs; i++)
+    for (int down = 0; down < 2; down++) {
+      choice other = *x->c;
+      double held_out;
+      other.network.scale[i] *= down ? 0.5 : 2;
+      PCSIM_TRY(run_trial(x, &other, FINAL_STEPS, &held_out));
+      if (!(held_out < worth * x->best)) continue;
+      *x->c = other;
+      x->best = held_out;
+      break;
+    }
+  return PCSIM_OK;
+}
+
+static bool scales_open(const network_options *n) {
+  for (int i = 0; i < n->num_inputs; i++)
+    if (n->scale[i] > 0) return false;
+  return true;
+}
+
+/** Sizes by the budget: a longer one has time for more numbers. */
+static void choose_sizes(const choose_problem *p, choice *c) {
+  network_options *n = &c->network;
+  const double seconds = p->steps ? 60 : p->seconds * (p->threads > 1 ? 2 : 1);
+  if (!n->kind) n->kind = "mlp";
+  if (!n->num_layers) {
+    n->num_layers = 3;
+    const int width = (seconds < 240 ? 20 : 30) + 5 * (n->num_outputs - 1);
+    for (int i = 0; i < n->num_layers; i++) n->width[i] = width;
+  }
+  if (c->points <= 0) c->points = seconds < 240 ? 2048 : 4096;
+  if (c->redraw < 0) c->redraw = 500;
+}
+
+/** Numbers of the plain network, to tell what an optimiser has to hold. */
+static int64_t count_numbers(const network_options *n) {
+  int64_t sum = 0, from = n->num_inputs;
+  for (int i = 0; i < n->num_layers; i++) {
+    sum += (from + 1) * n->width[i];
+    from = n->width[i];
+  }
+  return sum + (from + 1) * n->num_outputs;
+}
+
+static void explain(const choice *c, const char *reason, char *why, size_t size) {
+  const network_options *n = &c->network;
+  int at = snprintf(why, size, "%s, %s %d", c->optimizer, n->kind, n->width[0]);
+  for (int i = 1; i < n->num_layers && at < (int)size; i++)
+    at += snprintf(why + at, size - (size_t)at, "-%d", n->width[i]);
+  if (at < (int)size) at += snprintf(why + at, size - (size_t)at, " %s, scale", n->activation);
+  bool same = true;
+  for (int i = 1; i < n->num_inputs; i++) same = same && n->scale[i] == n->scale[0];
+  for (int i = 0; i < (same ? 1 : n->num_inputs) && at < (int)size; i++)
+    at += snprintf(why + at, size - (size_t)at, "%s%g", i ? ", " : " ", n->scale[i]);
+  if (at < (int)size)
+    snprintf(why + at, size - (size_t)at, ", %lld points drawn every %lld steps: %s", (long long)c->points,
+             (long long)c->redraw, reason);
+}
+
+pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) {
+  enum { DENSE_MAX = 4000 }; /* numbers for which a dense matrix is worth its memory and time */
+  network_options *n = &c->network;
+  chooser x = {p, c, !n->activation, !n->num_layers, INFINITY};
+  const bool open_scales = scales_open(n);
+  const char *reason = "as the case says";
+  choose_sizes(p, c);
+  if (!c->optimizer) c->optimizer = count_numbers(n) <= DENSE_MAX ? "ssbroyden" : "lbfgs";
+  if (x.open_activation) n->activation = "tanh";
+  if (open_scales) {
+    set_scale(n, 1);
+    reason = "no trials";
+    if (p->try_choice) {
+      PCSIM_TRY(choose_activation(&x));
+      if (n->num_inputs <= REFINED_INPUTS && isfinite(x.best)) PCSIM_TRY(refine_scales(&x));
+      reason = "least residual on points not trained on, in short trials";
+    }
+  }
+  for (int i = 0; i < n->num_inputs; i++)
+    if (!(n->scale[i] > 0)) n->scale[i] = 1;
+  explain(c, reason, why, size);
+  return PCSIM_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file choose.h  Private: the one default. Network, scales, points and optimiser are chosen from the
+ * equations, the domain and the budget, and from short trials that are judged by residuals on points which
+ * training does not see. Nothing here knows an exact solution, a reference or a name of a case; nothing
+ * depends on a clock, so that the same case makes the same choice on any machine. */
+#ifndef PCSIM_PINN_CHOOSE_H
+#define PCSIM_PINN_CHOOSE_H
+
+#include "network.h"
+
+typedef struct {
+  network_options network; /**< kind NULL, num_layers 0, activation NULL, scale 0: open */
+  const char *optimizer;   /**< NULL: open */
+  int64_t points;          /**< inside; 0: open */
+  int64_t redraw; /**< steps between one draw of points and the next, partly where residuals are large; -1:
+                     open, 0: never */
+} choice;
+
+/** What there is to choose for. */
+typedef struct {
+  double seconds; /**< budget in seconds of wall clock; 0: one in steps */
+  int64_t steps;  /**< budget in steps; 0: one in seconds */
+  int threads;
+  /** Train from this choice's own start for `steps` steps; `*held_out` is the root mean square of the
+   * weighted residuals on points of their own (infinite or not a number: no good). NULL: no trials. */
+  pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);
+  void *context;
+} choose_problem;
+
+/** Fills what is open in `*c`; numbers of inputs and outputs, seed and stream of the network are given. `why`
+ * gets what was chosen and why, in a line. Errors: those of the trials. */
+pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) PCSIM_NODISCARD;
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file choose.c  The default with trials whose outcome is a known function of the choice: it finds the
+ * least, keeps what is given, survives trials that fail, and says what it chose. */
+#include "pinn/choose.h"
+#include "pcsim_test.h"
+
+/** Residuals that are least at one activation and one scale for each input. */
+typedef struct {
+  const char *activation;
+  double scale[NETWORK_INPUTS];
+  bool fails; /**< large scales give what is no number */
+  int trials, wide;
+  int64_t steps;
+} landscape;
+
+static pcsim_status look(void *context, const choice *c, int64_t steps, double *held_out) {
+  landscape *l = context;
+  double sum = strcmp(c->network.activation, l->activation) != 0;
+  for (int i = 0; i < c->network.num_inputs; i++) {
+    const double d = log2(c->network.scale[i] / l->scale[i]);
+    sum += d * d;
+    if (l->fails && c->network.scale[i] > 10) sum = NAN;
+  }
+  l->trials++;
+  l->steps += steps;
+  l->wide += c->network.width[0] > 20 || c->points > 1024;
+  *held_out = sum;
+  return PCSIM_OK;
+}
+
+static choice open_choice(int inputs, int outputs) {
+  return (choice){.network = {.num_inputs = inputs, .num_outputs = outputs, .seed = 1}, .redraw = -1};
+}
+static void make(landscape *l, double seconds, int64_t steps, choice *c, char *why, size_t size) {
+  const choose_problem p = {
+      .seconds = seconds, .steps = steps, .threads = 2, .try_choice = l ? look : NULL, .context = l};
+  assert_ok(choose(&p, c, why, size));
+}
+
+static void finds(void **state) {
+  (void)state;
+  char why[400];
+  landscape l = {.activation = "sin", .scale = {4, 8}};
+  choice c = open_choice(2, 1);
+  make(&l, 60, 0, &c, why, sizeof why);
+  assert_string_equal(c.network.activation, "sin");
+  assert_string_equal(c.optimizer, "ssbroyden");
+  assert_true(c.network.scale[0] == 4 && c.network.scale[1] == 8);
+  assert_true(c.network.num_layers == 3 && c.network.width[0] == 20 && c.points > 1024 && c.redraw > 0);
+  assert_int_equal(l.wide, 0);
+  assert_non_null(strstr(why, "ssbroyden, mlp 20-20-20 sin, scale 4, 8"));
+  /* The same once more; a tight budget takes fewer steps; many inputs have one scale and fewer trials. */
+  const landscape first = l;
+  choice again = open_choice(2, 1);
+  make(&l, 60, 0, &again, why, sizeof why);
+  assert_memory_equal(&c, &again, sizeof c);
+  landscape hurried = {.activation = "sin", .scale = {4, 8}};
+  again = open_choice(2, 1);
+  make(&hurried, 6, 0, &again, why, sizeof why);
+  assert_true(hurried.trials == first.trials && hurried.steps * 9 < first.steps);
+  landscape many = {.activation = "tanh", .scale = {3, 3, 3, 3, 3}};
+  c = open_choice(5, 1);
+  make(&many, 600, 0, &c, why, sizeof why);
+  assert_true(many.trials < first.trials && c.network.scale[4] == 3 && c.network.width[0] > 20);
+}
+
+static void keeps(void **state) {
+  (void)state;
+  char why[400];
+  landscape l = {.activation = "sin", .scale = {4, 8}};
+  choice c = open_choice(2, 1);
+  c.network.activation = "tanh";
+  c.network.num_layers = 2, c.network.width[0] = 33, c.network.width[1] = 7;
+  c.points = 300, c.redraw = 0, c.optimizer = "lm", c.network.kind = "fourier";
+  make(&l, 60, 0, &c, why, sizeof why);
+  assert_string_equal(c.network.activation, "tanh");
+  assert_string_equal(c.optimizer, "lm");
+  assert_string_equal(c.network.kind, "fourier");
+  assert_true(c.network.num_layers == 2 && c.network.width[0] == 33 && c.network.width[1] == 7);
+  assert_true(c.points == 300 && c.redraw == 0);
+  assert_int_equal(l.wide, l.trials); /* the layers of the case */
+  const int trials = l.trials;
+  c = open_choice(2, 1);
+  c.network.scale[0] = 5;
+  make(&l, 60, 0, &c, why, sizeof why);
+  assert_int_equal(l.trials, trials);
+  assert_true(c.network.scale[0] == 5 && c.network.scale[1] == 1);
+  /* Without trials. */
+  c = open_choice(3, 2);
+  make(NULL, 0, 500, &c, why, sizeof why);
+  assert_true(c.network.scale[2] == 1 && c.network.num_layers > 0);
+  assert_non_null(strstr(why, "no trials"));
+  /* A text that is too short is cut. */
+  char tiny[12];
+  c = open_choice(3, 2);
+  make(NULL, 0, 500, &c, tiny, sizeof tiny);
+  assert_string_equal(tiny, "ssbroyden, ");
+}
+
+static void fails(void **state) {
+  (void)state;
+  char why[400];
+  landscape l = {.activation = "sin", .scale = {16, 16}, .fails = true};
+  choice c = open_choice(2, 1);
+  make(&l, 60, 0, &c, why, sizeof why);
+  assert_true(c.network.scale[0] == 8 && c.network.scale[1] == 8);
+}
+
+/** Too many numbers for a dense matrix. */
+static void large(void **state) {
+  (void)state;
+  char why[400];
+  choice c = open_choice(2, 1);
+  c.network.num_layers = 4;
+  for (int i = 0; i < 4; i++) c.network.width[i] = 64;
+  make(NULL, 60, 0, &c, why, sizeof why);
+  assert_string_equal(c.optimizer, "lbfgs");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(keeps),
+                                     cmocka_unit_test(fails), cmocka_unit_test(large)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
