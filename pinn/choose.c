@@ -12,6 +12,7 @@ enum {
   FINALISTS = 3,
   TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
   TRIAL_POINTS = 1024,
+  TRIAL_LOOKS = 3,
   REFINED_INPUTS = 3 /**< beyond as many inputs, all have one scale */
 };
 /** A budget from which on trials take all their steps: they are then some tenth of it. */
@@ -52,6 +53,7 @@ static pcsim_status run_trial(const chooser *x, const choice *c, int steps, doub
   choice small = *c;
   const int64_t taken = (int64_t)(trial_share(x->p) * steps);
   if (small.points > TRIAL_POINTS) small.points = TRIAL_POINTS;
+  if (small.look > taken / TRIAL_LOOKS) small.look = taken / TRIAL_LOOKS;
   for (int i = 0; x->open_layers && i < small.network.num_layers; i++)
     if (small.network.width[i] > TRIAL_WIDTH) small.network.width[i] = TRIAL_WIDTH;
   PCSIM_TRY(x->p->try_choice(x->p->context, &small, taken > 20 ? taken : 20, held_out));
@@ -127,8 +129,9 @@ static void choose_sizes(const choose_problem *p, choice *c) {
     const int width = (seconds < 240 ? 20 : 30) + 5 * (n->num_outputs - 1);
     for (int i = 0; i < n->num_layers; i++) n->width[i] = width;
   }
-  if (c->points <= 0) c->points = seconds < 240 ? 2048 : 4096;
-  if (c->redraw < 0) c->redraw = 500;
+  if (c->points <= 0) c->points = n->num_inputs <= 2 ? 1024 : 2048;
+  if (c->redraw < 0) c->redraw = 0;
+  if (c->look <= 0) c->look = 300;
 }
 
 /** Numbers of the plain network, to tell what an optimiser has to hold. */
@@ -151,9 +154,16 @@ static void explain(const choice *c, const char *reason, char *why, size_t size)
   for (int i = 1; i < n->num_inputs; i++) same = same && n->scale[i] == n->scale[0];
   for (int i = 0; i < (same ? 1 : n->num_inputs) && at < (int)size; i++)
     at += snprintf(why + at, size - (size_t)at, "%s%g", i ? ", " : " ", n->scale[i]);
-  if (at < (int)size)
-    snprintf(why + at, size - (size_t)at, ", %lld points drawn every %lld steps: %s", (long long)c->points,
-             (long long)c->redraw, reason);
+  if (at < (int)size) at += snprintf(why + at, size - (size_t)at, ", %lld points", (long long)c->points);
+  if (c->redraw && at < (int)size)
+    at += snprintf(why + at, size - (size_t)at, " drawn every %lld steps", (long long)c->redraw);
+  if (at < (int)size) snprintf(why + at, size - (size_t)at, ": %s", reason);
+}
+
+int64_t choose_points(int64_t points, int64_t parameters, double trained, double held_out) {
+  const int64_t most = 16 * parameters, more = points + 2 * points / 5;
+  if (!(held_out > 2.5 * trained) || points >= most) return points;
+  return more < most ? more : most;
 }
 
 pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) {

@@ -11,9 +11,9 @@
 typedef struct {
   network_options network; /**< kind NULL, num_layers 0, activation NULL, scale 0: open */
   const char *optimizer;   /**< NULL: open */
-  int64_t points;          /**< inside; 0: open */
-  int64_t redraw; /**< steps between one draw of points and the next, partly where residuals are large; -1:
-                     open, 0: never */
+  int64_t points;          /**< inside, at the start; 0: open */
+  int64_t redraw;          /**< steps after which all points are drawn anew; -1: open, 0: never */
+  int64_t look; /**< steps between looks at whether there are enough points (choose_points); 0: open */
 } choice;
 
 /** What there is to choose for. */
@@ -26,6 +26,12 @@ typedef struct {
   pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);
   void *context;
 } choose_problem;
+
+/** How many points to go on with. Those that there are stay as long as the residual on points not trained on,
+ * `held_out` (root mean square, weighted), is like that on them, `trained`; where it is 2.5 times as large or
+ * more, two fifths are added, to be drawn where residuals are large. Points drawn anew would undo what the
+ * optimiser has fitted to the old ones: measured, docs/training.md. Never more than 16 for each parameter. */
+int64_t choose_points(int64_t points, int64_t parameters, double trained, double held_out);
 
 /** Fills what is open in `*c`; numbers of inputs and outputs, seed and stream of the network are given. `why`
  * gets what was chosen and why, in a line. Errors: those of the trials. */

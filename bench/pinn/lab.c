@@ -45,6 +45,19 @@ typedef struct {
   int threads;
 } trial_context;
 
+/** Add points where they are too few: choose_points. */
+static pcsim_status grow(lab_setup *s, uint64_t seed, uint64_t draw, double loss, const double *theta,
+                         const optimizer_kind *kind, optimizer *o, int64_t *points) {
+  double rms, largest;
+  PCSIM_TRY(lab_held_out(s, seed, 2000, theta, &rms, &largest));
+  const int64_t more = choose_points(*points, lab_num_parameters(s), sqrt(2 * loss), rms);
+  if (more == *points) return PCSIM_OK;
+  PCSIM_TRY(lab_draw(s, seed, draw, more, true, *points, theta));
+  kind->changed(o);
+  *points = more;
+  return PCSIM_OK;
+}
+
 /** Steps by steps from the start of a choice, with its draws of points; then the residual on points not seen.
  */
 static pcsim_status try_choice(void *context, const choice *c, int64_t steps, double *held_out) {
@@ -57,16 +70,15 @@ static pcsim_status try_choice(void *context, const choice *c, int64_t steps, do
   PCSIM_TRY(lab_create(t->p, &c->network, t->weight, t->threads, &s));
   PCSIM_TRY(pcsim_alloc((size_t)lab_num_parameters(s), sizeof *theta, &theta));
   memcpy(theta, lab_start(s), (size_t)lab_num_parameters(s) * sizeof *theta);
-  PCSIM_TRY(lab_draw(s, t->seed, 0, c->points, false, theta));
+  PCSIM_TRY(lab_draw(s, t->seed, 0, c->points, false, 0, theta));
   optimizer_defaults(kind, options);
   PCSIM_TRY(kind->create(lab_num_parameters(s), options, t->threads, &o));
   optimizer_report report = {0};
+  int64_t points = c->points;
   for (int64_t i = 1; i <= steps && !report.stalled; i++) {
-    if (c->redraw && i % c->redraw == 0) {
-      PCSIM_TRY(lab_draw(s, t->seed, (uint64_t)(i / c->redraw), c->points, true, theta));
-      kind->changed(o);
-    }
     PCSIM_TRY(kind->step(o, lab_objective(s), theta, &report));
+    if (i < steps && i % c->look == 0)
+      PCSIM_TRY(grow(s, t->seed, (uint64_t)(i / c->look), report.loss, theta, kind, o, &points));
   }
   PCSIM_TRY(lab_held_out(s, t->seed, 2000, theta, held_out, &largest));
   printf("# %s %g, %g: %lld steps %.2f s loss %.3e held-out %.3e\n", c->network.activation,
@@ -86,6 +98,7 @@ static pcsim_status run(int argc, char **argv) {
   int64_t n = (int64_t)number(argc, argv, "points", "2048");
   int64_t redraw = (int64_t)number(argc, argv, "redraw", "0"),
           every = (int64_t)number(argc, argv, "every", "200");
+  int64_t look = (int64_t)number(argc, argv, "look", "0");
   const uint64_t seed = (uint64_t)number(argc, argv, "seed", "1");
   const int threads = (int)number(argc, argv, "threads", "1");
   network_options net = {.kind = option(argc, argv, "kind", "mlp"),
@@ -112,7 +125,7 @@ static pcsim_status run(int argc, char **argv) {
             .seconds = seconds / 2, .threads = 2, .try_choice = try_choice, .context = &context},
         &c, why, sizeof why));
     printf("# %s\n", why);
-    net = c.network, n = c.points, redraw = c.redraw;
+    net = c.network, n = c.points, redraw = c.redraw, look = c.look;
   }
   const optimizer_kind *kind = optimizer_find(c.optimizer);
   PCSIM_CHECK(kind, PCSIM_ERR_ARG, "no such optimizer");
@@ -123,7 +136,7 @@ static pcsim_status run(int argc, char **argv) {
   double *theta, options[16];
   PCSIM_TRY(pcsim_alloc((size_t)lab_num_parameters(s), sizeof *theta, &theta));
   memcpy(theta, lab_start(s), bytes);
-  PCSIM_TRY(lab_draw(s, seed, 0, n, false, theta));
+  PCSIM_TRY(lab_draw(s, seed, 0, n, false, 0, theta));
   optimizer *o = NULL;
   optimizer_defaults(kind, options);
   for (size_t i = 0; i < kind->num_keys; i++)
@@ -134,15 +147,19 @@ static pcsim_status run(int argc, char **argv) {
   const double begin = pcsim_time_cpu();
   double aside = 0;
   int64_t evaluations = 0;
+  double loss = INFINITY;
+  const bool adaptive = number(argc, argv, "adaptive", "1") != 0;
   for (int64_t step = 1; step <= steps; step++) {
     optimizer_report report;
     if (redraw && step % redraw == 0) {
-      PCSIM_TRY(
-          lab_draw(s, seed, (uint64_t)(step / redraw), n, number(argc, argv, "adaptive", "1") != 0, theta));
+      PCSIM_TRY(lab_draw(s, seed, (uint64_t)(step / redraw), n, adaptive, 0, theta));
       kind->changed(o);
     }
+    if (look && step > 1 && step % look == 1)
+      PCSIM_TRY(grow(s, seed, (uint64_t)(step / look), loss, theta, kind, o, &n));
     PCSIM_TRY(kind->step(o, lab_objective(s), theta, &report));
     evaluations += report.evaluations;
+    loss = report.loss;
     const double spent = pcsim_time_cpu() - begin - aside;
     const bool last = step == steps || spent > seconds || (report.stalled && !redraw);
     if (step % every == 0 || last) {
@@ -150,9 +167,10 @@ static pcsim_status run(int argc, char **argv) {
       double rms, largest, error;
       PCSIM_TRY(lab_held_out(s, seed, 4000, theta, &rms, &largest));
       PCSIM_TRY(lab_error(s, 4000, theta, &error));
-      printf("%6lld %7lld %7.2f s  loss %.3e  |g| %.2e  held-out %.3e  largest %.2e  error %.3e%s\n",
+      printf("%6lld %7lld %7.2f s  loss %.3e  |g| %.2e  held-out %.3e  largest %.2e  error %.3e  points "
+             "%lld%s\n",
              (long long)step, (long long)evaluations, spent, report.loss, report.gradient_norm, rms, largest,
-             error, report.stalled ? " stalled" : "");
+             error, (long long)n, report.stalled ? " stalled" : "");
       fflush(stdout);
       aside += pcsim_time_cpu() - before;
     }

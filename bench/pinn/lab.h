@@ -43,8 +43,9 @@ void lab_destroy(lab_setup **s);
 int64_t lab_num_parameters(const lab_setup *s);
 /** Start values of the parameters. */
 const double *lab_start(const lab_setup *s);
-/** n points, new ones for each draw; adaptive: their density grows with the residual at `theta`. */
-pcsim_status lab_draw(lab_setup *s, uint64_t seed, uint64_t draw, int64_t n, bool adaptive,
+/** n points, the first `keep` of the inside being those that there are, the others new ones for each draw;
+ * adaptive: their density grows with the residual at `theta`. */
+pcsim_status lab_draw(lab_setup *s, uint64_t seed, uint64_t draw, int64_t n, bool adaptive, int64_t keep,
                       const double *theta);
 objective *lab_objective(lab_setup *s);
 /** Root mean square of the residual on n points that no draw gives, and its largest. */

@@ -9,12 +9,12 @@
 static double burgers(const double *x) {
   const double nu = 0.01 / M_PI, t = x[1];
   if (t <= 0) return -sin(M_PI * x[0]);
-  enum { N = 4000 };
-  const double h = 8. / N * 2, scale = 2 * sqrt(nu * t);
+  enum { N = 4000, RANGE = 14 /* of s: the largest terms lie beyond 6 */ };
+  const double h = 2. * RANGE / N, scale = 2 * sqrt(nu * t);
   double largest = -INFINITY, above = 0, below = 0;
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i <= N; i++) {
-      const double s = -8 + h * i, y = x[0] - scale * s;
+      const double s = -RANGE + h * i, y = x[0] - scale * s;
       const double power = -cos(M_PI * y) / (2 * M_PI * nu) - s * s;
       if (!pass) largest = fmax(largest, power);
       else {

@@ -130,6 +130,19 @@ static pcsim_status bind_parameters(lab_setup *s, pcsim_executor *e, bool output
   return PCSIM_OK;
 }
 
+/** Parameters that an equation does not depend on (a bias behind derivatives) are parameters of its program
+ * too. */
+static pcsim_status add_missing(const lab_setup *s, pcsim_program *p) {
+  for (int i = 0; i < s->num_names; i++) {
+    int rows, columns;
+    if (pcsim_program_parameter(p, s->names[i], NULL, NULL)) continue;
+    PCSIM_CHECK(pcsim_program_parameter(s->fields, s->names[i], &rows, &columns), PCSIM_ERR_INTERNAL,
+                "no parameter");
+    pcsim_build_parameter(p, s->names[i], rows, columns);
+  }
+  return pcsim_program_status(p);
+}
+
 /** Residual, "loss" = 1/2 sum (seed r)^2, gradient, and the reverse of the residual. */
 static pcsim_status build_group(lab_setup *s, group *g, const char *const *texts, int n) {
   const lab_problem *p = s->p;
@@ -140,6 +153,7 @@ static pcsim_status build_group(lab_setup *s, group *g, const char *const *texts
   pcsim_status status = pcsim_lower_compose(lowered, &l, s->fields, &g->residual);
   pcsim_program_destroy(&lowered);
   PCSIM_TRY(status);
+  PCSIM_TRY(add_missing(s, g->residual));
   PCSIM_TRY(pcsim_transform_vjp(g->residual, s->names, s->num_names, &g->reverse));
   PCSIM_TRY(pcsim_program_create(&g->loss));
   pcsim_program *f = g->loss;
@@ -156,6 +170,7 @@ static pcsim_status build_group(lab_setup *s, group *g, const char *const *texts
       f, "loss", pcsim_build_binary(f, PCSIM_OP_MUL, pcsim_build_constant(f, 0.5), pcsim_build_sum(f, all)));
   PCSIM_TRY(pcsim_program_status(f));
   PCSIM_TRY(pcsim_program_simplify(f));
+  PCSIM_TRY(add_missing(s, f));
   PCSIM_TRY(pcsim_transform_vjp(f, s->names, s->num_names, &g->gradient));
   PCSIM_TRY(pcsim_program_simplify(g->gradient));
   PCSIM_TRY(pcsim_program_simplify(g->reverse));
@@ -274,8 +289,8 @@ static void place(const lab_problem *p, const group *g, uint64_t seed, uint64_t 
 
 static pcsim_status hold(lab_setup *s, group *g, int64_t n) {
   if (g->n != n) {
-    pcsim_free(&g->points), pcsim_free(&g->seeds), pcsim_free(&g->zeros);
-    PCSIM_TRY(pcsim_alloc((size_t)(n * s->p->num_coordinates), sizeof *g->points, &g->points));
+    pcsim_free(&g->seeds), pcsim_free(&g->zeros);
+    PCSIM_TRY(pcsim_realloc((size_t)(n * s->p->num_coordinates), sizeof *g->points, &g->points));
     PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *g->seeds, &g->seeds));
     PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *g->zeros, &g->zeros));
     g->n = n;
@@ -323,10 +338,11 @@ static int compare(const void *a, const void *b) {
   return (x->key < y->key) - (x->key > y->key);
 }
 
-/** n of 8 n candidates, drawn with probabilities |r| / mean + 1 (Wu et al., CMAME 403 (2023): RAD) without
- *  replacement (Efraimidis, Spirakis 2006). */
-static pcsim_status draw_adaptive(lab_setup *s, group *g, uint64_t seed, uint64_t draw, const double *theta) {
-  const int64_t m = 8 * g->n;
+/** Points from `keep` on: n of 8 n candidates, drawn with probabilities |r| / mean + 1 (Wu et al., CMAME 403
+ * (2023): RAD) without replacement (Efraimidis, Spirakis 2006). */
+static pcsim_status draw_adaptive(lab_setup *s, group *g, uint64_t seed, uint64_t draw, int64_t keep,
+                                  const double *theta) {
+  const int64_t m = 8 * (g->n - keep);
   const int d = s->p->num_coordinates;
   double *x, *r, mean = 0;
   keyed *keys;
@@ -340,12 +356,13 @@ static pcsim_status draw_adaptive(lab_setup *s, group *g, uint64_t seed, uint64_
     keys[i] =
         (keyed){log(pcsim_random_uniform(seed, 5, draw * (uint64_t)m + (uint64_t)i)) / (r[i] / mean + 1), i};
   qsort(keys, (size_t)m, sizeof *keys, compare);
-  for (int64_t i = 0; i < g->n; i++) memcpy(g->points + i * d, x + keys[i].index * d, (size_t)d * sizeof *x);
+  for (int64_t i = keep; i < g->n; i++)
+    memcpy(g->points + i * d, x + keys[i - keep].index * d, (size_t)d * sizeof *x);
   pcsim_free(&x), pcsim_free(&r), pcsim_free(&keys);
   return PCSIM_OK;
 }
 
-pcsim_status lab_draw(lab_setup *s, uint64_t seed, uint64_t draw, int64_t n, bool adaptive,
+pcsim_status lab_draw(lab_setup *s, uint64_t seed, uint64_t draw, int64_t n, bool adaptive, int64_t keep,
                       const double *theta) {
   s->base.num_residuals = 0;
   for (int k = 0; k < s->num_groups; k++) {
@@ -354,10 +371,10 @@ pcsim_status lab_draw(lab_setup *s, uint64_t seed, uint64_t draw, int64_t n, boo
     if (k) count = n / (4 * (s->num_groups - 1)) > 64 ? n / (4 * (s->num_groups - 1)) : 64;
     PCSIM_TRY(hold(s, g, count));
     s->base.num_residuals += count * g->num_rows;
-    if (adaptive && !k) PCSIM_TRY(draw_adaptive(s, g, seed, draw, theta));
+    if (adaptive && !k) PCSIM_TRY(draw_adaptive(s, g, seed, draw, keep, theta));
     else
       for (int64_t i = 0; i < count; i++)
-        place(s->p, g, seed, 100 * draw + (uint64_t)k, i, g->points + i * s->p->num_coordinates);
+        place(s->p, g, seed, 100 * (keep ? 0 : draw) + (uint64_t)k, i, g->points + i * s->p->num_coordinates);
   }
   return PCSIM_OK;
 }

@@ -46,7 +46,8 @@ static void finds(void **state) {
   assert_string_equal(c.network.activation, "sin");
   assert_string_equal(c.optimizer, "ssbroyden");
   assert_true(c.network.scale[0] == 4 && c.network.scale[1] == 8);
-  assert_true(c.network.num_layers == 3 && c.network.width[0] == 20 && c.points > 1024 && c.redraw > 0);
+  assert_true(c.network.num_layers == 3 && c.network.width[0] == 20 && c.points > 500 && c.redraw == 0 &&
+              c.look > 0);
   assert_int_equal(l.wide, 0);
   assert_non_null(strstr(why, "ssbroyden, mlp 20-20-20 sin, scale 4, 8"));
   /* The same once more; a tight budget takes fewer steps; many inputs have one scale and fewer trials. */
@@ -106,6 +107,18 @@ static void fails(void **state) {
   assert_true(c.network.scale[0] == 8 && c.network.scale[1] == 8);
 }
 
+/** Points are added while those not trained on are fitted worse, up to a bound. */
+static void points(void **state) {
+  (void)state;
+  assert_int_equal(choose_points(1000, 500, 1, 2), 1000);
+  assert_int_equal(choose_points(1000, 500, 1, 3), 1400);
+  assert_int_equal(choose_points(1000, 500, 0, 1e-300), 1400);
+  assert_int_equal(choose_points(1000, 500, 1, NAN), 1000);
+  int64_t n = 1000;
+  for (int i = 0; i < 100; i++) n = choose_points(n, 500, 1, 10);
+  assert_int_equal(n, 8000);
+}
+
 /** Too many numbers for a dense matrix. */
 static void large(void **state) {
   (void)state;
@@ -119,6 +132,7 @@ static void large(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(keeps),
-                                     cmocka_unit_test(fails), cmocka_unit_test(large)};
+                                     cmocka_unit_test(fails), cmocka_unit_test(points),
+                                     cmocka_unit_test(large)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
