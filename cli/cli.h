@@ -158,10 +158,16 @@ typedef struct {
   pcsim_joined_solver *joined_solver;       /**< of both together */
   pcsim_flow_fields flow_fields;            /**< what the list of fields is over */
   pcsim_scalar *scalar;
+  pcsim_training *training; /**< of a case with a network: nothing of the above but tree, output,
+                               text, hash */
+  struct cli_train_references *train_references; /**< NULL: none */
 } cli_session;
 
 extern const pcsim_key cli_case_keys[];
 extern const size_t cli_num_case_keys;
+/** Top level of a case with a network. */
+extern const pcsim_key cli_training_case_keys[];
+extern const size_t cli_num_training_case_keys;
 extern const pcsim_key cli_output_keys[];
 extern const size_t cli_num_output_keys;
 extern const pcsim_key cli_study_keys[];
@@ -330,6 +336,9 @@ typedef struct {
  * state. Collective. */
 pcsim_status cli_solve(cli_session *session, const cli_part *part, cli_outcome *outcome,
                        pcsim_fields *fields);
+
+/** Train the session's network in a folder, write everything, set the exit code. (train.c) */
+pcsim_status cli_train(cli_session *session, const cli_part *part);
 
 /** Rows of a study as they come, and what follows from them. */
 typedef struct {

@@ -93,13 +93,15 @@ static bool is_subfolder(const char *name) {
 
 /* A name that a run writes. Half-written files of a killed run start with a dot and end with .tmp. */
 static bool is_ours(const char *name) {
-  static const char *const whole[] = {"case.yaml",         "summary.json",  "history.csv",  "fields.hdf",
-                                      "fields.hdf.series", "surface.hdf",   "report.html",  "checkpoint.h5",
-                                      "log.txt",           "mesh.raw",      "speed.png",    "pressure.png",
-                                      "mesh.png",          "mesh-zoom.png", "mesh.raw.spec"};
+  static const char *const whole[] = {
+      "case.yaml",           "summary.json", "history.csv",   "fields.hdf",    "fields.hdf.series",
+      "surface.hdf",         "report.html",  "checkpoint.h5", "log.txt",       "mesh.raw",
+      "speed.png",           "pressure.png", "mesh.png",      "mesh-zoom.png", "mesh.raw.spec",
+      "checkpoint.training", "model.h5"};
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
     if (!strcmp(name, whole[i])) return true;
   size_t n = strlen(name);
+  if (!strncmp(name, "field-", 6) && n > 10 && !strcmp(name + n - 4, ".png")) return true;
   if (n > 4 && !strncmp(name, ".pcsim-", 7) && !strcmp(name + n - 4, ".tmp")) return true;
   if (!strncmp(name, "fields-", 7) && strspn(name + 7, "0123456789") == n - 11 && n > 11)
     return !strcmp(name + n - 4, ".hdf");

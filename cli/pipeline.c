@@ -256,7 +256,7 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
   cli_folder_state state = CLI_FOLDER_FRESH;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(cli_session_read(c, run->case_path, &run->sets, s), status, done);
-  PCSIM_GOTO(cli_start_check(s), status, done);
+  if (!s->training) PCSIM_GOTO(cli_start_check(s), status, done);
   PCSIM_GOTO(run->folder ? pcsim_strdup(run->folder, &folder) : cli_folder_default(run->case_path, &folder),
              status, done);
   for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';) folder[--n] = '\0';
@@ -275,7 +275,10 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
   if (run->rules.resume && state == CLI_FOLDER_FRESH)
     pcsim_log(PCSIM_LOG_INFO, "nothing to resume in %s; the run starts from the beginning", folder);
   cli_signals_catch();
-  PCSIM_GOTO(run_in(s, run, folder, state == CLI_FOLDER_UNFINISHED), status, done);
+  if (s->training)
+    status = cli_train(
+        s, &(cli_part){.folder = folder, .resume = state == CLI_FOLDER_UNFINISHED, .steps = run->steps});
+  else status = run_in(s, run, folder, state == CLI_FOLDER_UNFINISHED);
 done:
   pcsim_free(&folder);
   return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file session.c  A case and what is made of it: tree, mesh, problem, monitors, solver. */
-#include "cli.h"
+#include "train.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Keys of the format whose features this version does not have: told apart from misspelt ones. */
-static const char *const unavailable[] = {"domain", "conditions", "interfaces", "network", "train",
-                                          "data",   "adapt",      "surrogate",  "insitu"};
+static const char *const unavailable[] = {"domain", "conditions", "interfaces", "data",
+                                          "adapt",  "surrogate",  "insitu"};
 enum { NUM_UNAVAILABLE = sizeof unavailable / sizeof *unavailable };
 
 const pcsim_key cli_case_keys[] = {
@@ -31,6 +31,25 @@ const pcsim_key cli_case_keys[] = {
      "repeat the case on finer and finer meshes, or with shorter time steps", 0, 0},
 };
 const size_t cli_num_case_keys = sizeof cli_case_keys / sizeof *cli_case_keys;
+
+const pcsim_key cli_training_case_keys[] = {
+    {"pcsim", PCSIM_KEY_INTEGER, NULL, NULL, "", "version of the case format: 1", 1, 1},
+    {"title", PCSIM_KEY_TEXT, "", NULL, "", "one line for reports and pictures", 0, 0},
+    {"extends", PCSIM_KEY_TEXT, "", NULL, "", "another case file that this one overrides", 0, 0},
+    {"parameters", PCSIM_KEY_MAPPING, "", NULL, "", "names with numbers or expressions of earlier names", 0,
+     0},
+    {"domain", PCSIM_KEY_MAPPING, "", NULL, "", "box, ball, and pieces added to them or taken away", 0, 0},
+    {"mesh", PCSIM_KEY_MAPPING, "", NULL, "", "a shape, taken exactly", 0, 0},
+    {"physics", PCSIM_KEY_MAPPING, NULL, NULL, "", "unknowns and equations, or a model", 0, 0},
+    {"boundaries", PCSIM_KEY_MAPPING, "", NULL, "", "conditions for each boundary of the domain", 0, 0},
+    {"initial", PCSIM_KEY_MAPPING, "", NULL, "", "values and rates at the start of time", 0, 0},
+    {"conditions", PCSIM_KEY_SEQUENCE, "", NULL, "", "conditions at other places", 0, 0},
+    {"network", PCSIM_KEY_MAPPING, "", NULL, "", "what the unknowns are made of", 0, 0},
+    {"train", PCSIM_KEY_MAPPING, NULL, NULL, "", "budget, seed, and what is not to be chosen", 0, 0},
+    {"output", PCSIM_KEY_MAPPING, "", NULL, "", "what the run folder gets", 0, 0},
+    {"reference", PCSIM_KEY_MAPPING, "", NULL, "", "known fields to compare with", 0, 0},
+};
+const size_t cli_num_training_case_keys = sizeof cli_training_case_keys / sizeof *cli_training_case_keys;
 
 const pcsim_key cli_study_keys[] = {
     {"kind", PCSIM_KEY_CHOICE, "meshes", "meshes|steps", "",
@@ -79,9 +98,46 @@ static void read_study(pcsim_tree *tree, const pcsim_mesh_spec *spec, const pcsi
                        "file cannot");
 }
 
+/* `output:` of a training: pictures, and how often a checkpoint is taken. */
+static void read_training_output(cli_session *s) {
+  static const pcsim_key keys[] = {{"pictures", PCSIM_KEY_BOOL, "true", NULL, "", "of the unknowns", 0, 0},
+                                   {"checkpoint", PCSIM_KEY_ANY, "auto", NULL, "",
+                                    "looks between checkpoints, or auto: every few seconds", 0, 0}};
+  pcsim_node *node = pcsim_node_mapping(s->tree, pcsim_tree_root(s->tree), "output");
+  s->output = (cli_output){.pictures = true};
+  if (!node) return;
+  pcsim_node_check(s->tree, node, keys, sizeof keys / sizeof *keys, "output");
+  pcsim_node_bool(s->tree, node, "pictures", &s->output.pictures);
+  const pcsim_node *every = pcsim_node_get(node, "checkpoint");
+  if (every && strcmp(pcsim_node_text(every), "auto") != 0)
+    pcsim_node_integer(s->tree, node, "checkpoint", &s->output.checkpoint);
+}
+
+static pcsim_status read_training(cli_session *s) {
+  pcsim_node *root = pcsim_tree_root(s->tree);
+  const pcsim_node *solve = pcsim_node_get(root, "solve");
+  if (solve)
+    pcsim_tree_problem(s->tree, solve,
+                       "`solve` selects the solver, `network` and `train` a network; keep one");
+  else pcsim_node_check(s->tree, root, cli_training_case_keys, cli_num_training_case_keys, "the case");
+  PCSIM_TRY(pcsim_tree_status(s->tree));
+  if (s->c->ranks > 1)
+    pcsim_tree_problem(
+        s->tree, pcsim_node_get(root, "train"),
+        "a network is trained by one process; `train: {threads: N}` says on how many processors");
+  read_training_output(s);
+  PCSIM_TRY(pcsim_training_read(s->tree, &s->training));
+  if (s->training) PCSIM_TRY(cli_train_references_read(s->tree, s->training, &s->train_references));
+  PCSIM_TRY(pcsim_tree_status(s->tree));
+  PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
+  cli_hash(s->text, strlen(s->text), NULL, 0, s->case_hash);
+  return PCSIM_OK;
+}
+
 static pcsim_status read_case(const char *path, const cli_list *sets, cli_session *s) {
   PCSIM_TRY(pcsim_tree_read(path, &s->tree));
   for (int i = 0; sets && i < sets->count; i++) PCSIM_TRY(pcsim_tree_set(s->tree, sets->item[i]));
+  if (pcsim_training_given(s->tree)) return read_training(s);
   check_top(s->tree);
   /* The modules look for their sections themselves; with a wrong frame they would only repeat the complaint.
    */
@@ -278,6 +334,8 @@ void cli_session_drop_mesh(cli_session *s) {
 void cli_session_close(cli_session *s) {
   if (!s->c) return;
   cli_session_drop_mesh(s);
+  cli_train_references_destroy(&s->train_references);
+  pcsim_training_destroy(&s->training);
   pcsim_mesh_spec_destroy(&s->spec);
   pcsim_free(&s->output.times);
   pcsim_free(&s->text);

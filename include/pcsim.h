@@ -10,6 +10,7 @@
 #include <pcsim/base.h>
 #include <pcsim/mesh.h>
 #include <pcsim/physics.h>
+#include <pcsim/pinn.h>
 #include <pcsim/postproc.h>
 #include <pcsim/solver.h>
 

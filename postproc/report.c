@@ -247,14 +247,30 @@ static void put_quantities(text_buffer *t, const pcsim_report *r) {
   text_add(t, "</tbody></table></div></section>\n");
 }
 
-static void put_numerics(text_buffer *t, const pcsim_report *r) {
-  text_add(t, "<section><h2>Run</h2>\n<dl class=\"cards\">\n");
+static void put_solve(text_buffer *t, const pcsim_report *r) {
   card_open(t, "Cells"), put_count(t, r->cells), card_close(t);
   card_open(t, "Steps"), put_count(t, r->iterations), card_close(t);
   card_open(t, "Linear iterations"), put_count(t, r->linear_iterations), card_close(t);
   card_open(t, report_through_time(r) ? "Error of the last step" : "Residual"), put_number(t, r->residual, 3),
       card_close(t);
-  card_open(t, "Solve time"), put_seconds(t, r->solve_seconds), card_close(t);
+}
+
+static void put_training(text_buffer *t, const pcsim_report *r) {
+  const pcsim_report_training *training = r->training;
+  card_open(t, "Network"), text_add_html(t, training->network), card_close(t);
+  card_open(t, "Parameters"), put_count(t, training->parameters), card_close(t);
+  card_open(t, "Points"), put_count(t, training->points), card_close(t);
+  card_open(t, "Optimizer"), text_add_html(t, training->optimizer), card_close(t);
+  card_open(t, "Steps"), put_count(t, r->iterations), card_close(t);
+  card_open(t, "Residual at points not seen"), put_number(t, r->residual, 3), card_close(t);
+  card_open(t, "Seed"), put_count(t, training->seed), card_close(t);
+}
+
+static void put_numerics(text_buffer *t, const pcsim_report *r) {
+  text_add(t, "<section><h2>Run</h2>\n<dl class=\"cards\">\n");
+  if (r->training) put_training(t, r);
+  else put_solve(t, r);
+  card_open(t, r->training ? "Training time" : "Solve time"), put_seconds(t, r->solve_seconds), card_close(t);
   card_open(t, "Wall time"), put_seconds(t, r->wall_seconds), card_close(t);
   card_open(t, "CPU time"), put_seconds(t, r->cpu_seconds), card_close(t);
   if (r->memory_peak)

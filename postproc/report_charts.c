@@ -7,9 +7,11 @@
 
 enum { MAX_SERIES = 8 };
 
-/* "residual", "momentum.x", "continuity", ...: a known word, or one with something behind a point. */
+/* "residual", "momentum.x", "continuity", ...: a known word, or one with something behind a point; and the
+ * errors of fields, "error.u". */
 static bool is_residual(const char *name) {
   static const char *const words[] = {"residual", "momentum", "continuity", "mass"};
+  if (!strncmp(name, "error.", 6)) return true;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     size_t n = strlen(words[i]);
     if (!strncmp(name, words[i], n) && (name[n] == '\0' || name[n] == '.')) return true;

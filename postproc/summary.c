@@ -178,6 +178,15 @@ static void put_curves(text_buffer *t, const pcsim_report *r) {
   text_add(t, "]");
 }
 
+static void put_training(text_buffer *t, const pcsim_report_training *training) {
+  key_integer(t, "parameters", training->parameters);
+  key_integer(t, "points", training->points);
+  key_number(t, "loss", training->loss);
+  key_string(t, "network", training->network);
+  key_string(t, "optimizer", training->optimizer);
+  key_integer(t, "seed", training->seed);
+}
+
 pcsim_status pcsim_summary_write(const pcsim_report *r, const char *path) {
   text_buffer t = {0};
   text_add(&t, "{\"pcsim\": ");
@@ -195,6 +204,7 @@ pcsim_status pcsim_summary_write(const pcsim_report *r, const char *path) {
   key_number(&t, "residual", r->residual);
   key_integer(&t, "memory_bytes", (int64_t)r->memory_peak);
   if (r->machine) key_string(&t, "machine", r->machine);
+  if (r->training) put_training(&t, r->training);
   put_quantities(&t, r);
   put_comparisons(&t, r);
   if (r->quality) put_quality(&t, r->quality);
@@ -218,6 +228,7 @@ typedef struct {
   pcsim_curve *curves;
   pcsim_mesh_quality quality;
   pcsim_study study;
+  pcsim_report_training training;
   int64_t *cells;
   double *study_numbers; /* sizes, values, order, extrapolated, uncertainty */
   char (*study_names)[96];
@@ -369,6 +380,18 @@ static pcsim_status take_study(summary *s) {
   return PCSIM_OK;
 }
 
+static void take_training(summary *s) {
+  const pcsim_json *j = s->json;
+  if (!pcsim_json_get(j, "optimizer")) return;
+  s->training = (pcsim_report_training){.parameters = integer_of(j, "parameters"),
+                                        .points = integer_of(j, "points"),
+                                        .seed = integer_of(j, "seed"),
+                                        .loss = number_of(j, "loss"),
+                                        .network = pcsim_json_string(pcsim_json_get(j, "network")),
+                                        .optimizer = pcsim_json_string(pcsim_json_get(j, "optimizer"))};
+  s->report.training = &s->training;
+}
+
 static pcsim_status take_all(summary *s, const char *path) {
   const pcsim_json *j = s->json;
   pcsim_report *r = &s->report;
@@ -394,6 +417,7 @@ static pcsim_status take_all(summary *s, const char *path) {
   PCSIM_TRY(take_curves(s));
   PCSIM_TRY(take_study(s));
   take_quality(s);
+  take_training(s);
   return PCSIM_OK;
 }
 

@@ -287,6 +287,14 @@ pcsim_status pcsim_program_cut(pcsim_program *program, const char *const *output
  *  (pcsim_executor_jacobian). More work than before: for programs whose Jacobian is wanted, after their last
  *  simplification, which would undo it. Other outputs stay. */
 pcsim_status pcsim_program_terms(pcsim_program *program) PCSIM_NODISCARD;
+/** Part a program: what does not depend on the inputs and parameters `wrt` [n], lies on a space and is used
+ * by what does (or put out) is computed by `*given`, whose outputs "given_0", "given_1", ... are inputs of
+ * the same names of `program` afterwards. Run `*given` when the points change, `program` when `wrt` does.
+ * Numbers on no space stay. `*given` is NULL where there is nothing to compute; else the caller destroys it.
+ * Parts parted before are not parted again: "given_0" must not be a name of the program. Errors: ERR_ARG (a
+ * name that is no input or parameter). */
+pcsim_status pcsim_program_part(pcsim_program *program, const char *const *wrt, int n,
+                                pcsim_program **given) PCSIM_NODISCARD;
 pcsim_program_cost pcsim_program_count(const pcsim_program *program);
 /** The program as text, one value a line. Caller frees with pcsim_free. */
 pcsim_status pcsim_program_print(const pcsim_program *program, char **text) PCSIM_NODISCARD;

@@ -52,6 +52,11 @@ typedef struct {
                   nothing */
 } pcsim_raw_mesh;
 
+/** A plane mesh of n[0] by n[1] equal rectangles over range[2][2], of which those are left out whose `kept`
+ * [n[1]] [n[0]] is false (NULL: none); all of its boundary is named "boundary". Caller destroys. Errors:
+ * ERR_ARG, ERR_MESH (no cell is left). */
+pcsim_status pcsim_raw_mesh_lattice(const double range[2][2], const int n[2], const bool *kept,
+                                    pcsim_raw_mesh **raw) PCSIM_NODISCARD;
 /** Every cell cut into cells of half its size (4 in 2D, 8 in 3D, 10 of a pyramid), facets along with them;
  *  new nodes lie in the middle of edges, faces and cells, so that the domain stays the same polyhedron. The
  *  parts of a cell follow each other in the order of the cells. Caller destroys. Errors: ERR_MEMORY, ERR_MESH

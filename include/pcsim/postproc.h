@@ -213,6 +213,12 @@ int64_t pcsim_history_rows(const pcsim_history *history, const double **values, 
 const char *const *pcsim_history_names(const pcsim_history *history);
 pcsim_status pcsim_history_close(pcsim_history **history);
 
+/** What was trained, of a run with a network. */
+typedef struct {
+  int64_t parameters, points, seed;
+  double loss; /**< at points that training did not see */
+  const char *network, *optimizer;
+} pcsim_report_training;
 /** What summary.json and report.html say. */
 typedef struct {
   const char *title, *status, *reason, *version, *case_text, *machine;
@@ -235,6 +241,7 @@ typedef struct {
   int num_pictures;
   /** study of meshes or time steps, or NULL */
   const struct pcsim_study *study;
+  const pcsim_report_training *training; /**< NULL: nothing was trained */
 } pcsim_report;
 /** A study: quantities on successive meshes, or with successive time steps on one mesh; observed order,
  *  extrapolated value. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file train.h  Private header of the command line's part that trains networks. */
+#ifndef PCSIM_CLI_TRAIN_H
+#define PCSIM_CLI_TRAIN_H
+
+#include "cli.h"
+
+/** What `reference:` says about a training. It is read and compared here, outside of the training, which does
+ * not see it. */
+typedef struct cli_train_references cli_train_references;
+/** Problems go to the tree; NULL where the case has none. Caller destroys. */
+pcsim_status cli_train_references_read(pcsim_tree *tree, const pcsim_training *training,
+                                       cli_train_references **references) PCSIM_NODISCARD;
+void cli_train_references_destroy(cli_train_references **references);
+/** Errors of the best state into the quantities "error.NAME", and the verdicts; not `whole`: at fewer points.
+ */
+pcsim_status cli_train_references_compare(cli_train_references *references, pcsim_training *training,
+                                          bool whole) PCSIM_NODISCARD;
+/** Borrowed; NULL-safe (none). */
+int cli_train_references_quantities(const cli_train_references *references,
+                                    const pcsim_quantity **quantities);
+int cli_train_references_comparisons(const cli_train_references *references,
+                                     const pcsim_comparison **comparisons);
+
+enum { TRAIN_PICTURES = 8 };
+/** Pictures of the unknowns over two of the coordinates, and the fields as a file. */
+typedef struct {
+  int count;
+  pcsim_picture *picture[TRAIN_PICTURES];
+  char caption[TRAIN_PICTURES][160];
+} cli_train_album;
+/** Write fields.hdf and the pictures of the best state into a folder; nothing for fewer than two coordinates.
+ */
+pcsim_status cli_train_fields(pcsim_training *training, const char *folder, bool pictures,
+                              cli_train_album *album) PCSIM_NODISCARD;
+void cli_train_album_free(cli_train_album *album);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file train_reference.c  `reference:` of a training: errors of unknowns against expressions, named
+ * solutions and tables. */
+#include "train.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points that expressions are compared at, and how many of them at a look on the way. */
+enum { NUM_POINTS = 20000, LOOK_POINTS = 2000, MOST = 64 };
+
+/* A named solution: its value at a point of coordinates (x, t), parameter `nu` of the entry or of the case.
+ */
+typedef struct {
+  const char *name;
+  int num_coordinates;
+  double (*value)(const double *x, double nu);
+} named_solution;
+
+/* Burgers' equation u_t + u u_x = nu u_xx with u(x, 0) = -sin(pi x), period 2: the transform of Cole and
+ * Hopf,
+ *
+ *      u = -integral sin(pi (x - e)) w(e) de / integral w(e) de,
+ *      w = exp(-cos(pi (x - e))/(2 pi nu) - e^2/(4 nu t)),
+ *
+ *  by the trapezoidal rule, which converges exponentially here (Trefethen and Weideman 2014). */
+static double cole_hopf(const double *x, double nu) {
+  enum { N = 2000 };
+  const double pi = 3.14159265358979323846, t = x[1];
+  if (t <= 0) return -sin(pi * x[0]);
+  const double reach = sqrt(4 * nu * t * (1 / (pi * nu) + 40)), h = 2 * reach / N;
+  double most = -INFINITY, above = 0, below = 0;
+  for (int i = 0; i <= N; i++) {
+    const double e = -reach + h * i;
+    most = fmax(most, -cos(pi * (x[0] - e)) / (2 * pi * nu) - e * e / (4 * nu * t));
+  }
+  for (int i = 0; i <= N; i++) {
+    const double e = -reach + h * i;
+    const double w = exp(-cos(pi * (x[0] - e)) / (2 * pi * nu) - e * e / (4 * nu * t) - most);
+    above -= sin(pi * (x[0] - e)) * w, below += w;
+  }
+  return above / below;
+}
+
+static const named_solution solutions[] = {{"burgers-cole-hopf", 2, cole_hopf}};
+
+/* One compared unknown. */
+typedef struct {
+  int unknown;
+  pcsim_expr *expr; /* of the coordinates; or */
+  const named_solution *solution;
+  double nu;
+  int64_t rows;             /* of a table: or */
+  double *points, *table;   /* [rows][coordinates], [rows] */
+  int quantity, comparison; /* places; comparison -1: reported only */
+  bool absolute;            /* not relative to the size of the reference */
+} field;
+
+struct cli_train_references {
+  int num;
+  field field[MOST];
+  int num_quantities, num_comparisons;
+  pcsim_quantity quantity[MOST];
+  pcsim_comparison comparison[MOST];
+  double *points, *values, *exact; /* of NUM_POINTS */
+};
+
+void cli_train_references_destroy(cli_train_references **references) {
+  cli_train_references *r = *references;
+  if (!r) return;
+  for (int i = 0; i < r->num; i++) {
+    pcsim_expr_destroy(&r->field[i].expr);
+    pcsim_free(&r->field[i].points);
+    pcsim_free(&r->field[i].table);
+  }
+  pcsim_free(&r->points), pcsim_free(&r->values), pcsim_free(&r->exact);
+  pcsim_free(references);
+}
+
+int cli_train_references_quantities(const cli_train_references *r, const pcsim_quantity **quantities) {
+  *quantities = r ? r->quantity : NULL;
+  return r ? r->num_quantities : 0;
+}
+int cli_train_references_comparisons(const cli_train_references *r, const pcsim_comparison **comparisons) {
+  *comparisons = r ? r->comparison : NULL;
+  return r ? r->num_comparisons : 0;
+}
+
+/* ---------------------------------------------------------------------------- reading */
+
+static const pcsim_key field_keys[] = {
+    {"exact", PCSIM_KEY_EXPRESSION, "", "", "", "expression of the coordinates, or a named solution", 0, 0},
+    {"table", PCSIM_KEY_MAPPING, "", "", "",
+     "values at points: {file: f.csv, columns: [x, t, u]}, the coordinates and then the unknown", 0, 0},
+    {"nu", PCSIM_KEY_NUMBER, "", "", "", "parameter of the named solution; of the case where it has one", 0,
+     0},
+    {"tolerance", PCSIM_KEY_NUMBER, "", "", "1", "largest relative L2 error; none: reported only", 0, 0},
+    {"absolute", PCSIM_KEY_NUMBER, "", "", "", "largest root mean square of the difference", 0, 0},
+    {"source", PCSIM_KEY_TEXT, "", "", "", "where the reference comes from", 0, 0},
+};
+enum { NUM_FIELD_KEYS = sizeof field_keys / sizeof *field_keys };
+
+static double parameter_nu(pcsim_tree *tree, const pcsim_node *node) {
+  const char *const *names;
+  const double *values;
+  double nu = NAN;
+  const int n = pcsim_tree_parameters(tree, &names, &values);
+  for (int i = 0; i < n; i++)
+    if (!strcmp(names[i], "nu")) nu = values[i];
+  pcsim_node_number(tree, node, "nu", &nu);
+  return nu;
+}
+
+static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node, field *f) {
+  const pcsim_node *exact = pcsim_node_get(node, "exact");
+  for (size_t i = 0; i < sizeof solutions / sizeof *solutions; i++)
+    if (!strcmp(pcsim_node_text(exact), solutions[i].name)) f->solution = &solutions[i];
+  if (!f->solution) {
+    (void)pcsim_node_as_expr(tree, exact, v->coordinate, v->num_coordinates, &f->expr);
+    return;
+  }
+  f->nu = parameter_nu(tree, node);
+  if (!(f->nu > 0))
+    pcsim_tree_problem(tree, exact, "`%s` needs a positive `nu`, here or among the parameters",
+                       f->solution->name);
+  if (f->solution->num_coordinates != v->num_coordinates)
+    pcsim_tree_problem(tree, exact, "`%s` has %d coordinates, the case %d", f->solution->name,
+                       f->solution->num_coordinates, v->num_coordinates);
+}
+
+/* Columns of a file in the order that is asked for, by the names in its first row. */
+typedef struct {
+  int num;
+  int place[72]; /* column of the file */
+} column_order;
+
+static bool read_header(pcsim_tree *tree, const pcsim_node *columns, char *row, column_order *order) {
+  char *names[72];
+  int n = 0;
+  for (char *s = strtok(row, ",;\r"); s && n < 72; s = strtok(NULL, ",;\r")) {
+    while (isspace((unsigned char)*s)) s++;
+    names[n++] = s;
+  }
+  for (int i = 0; i < order->num; i++) {
+    const pcsim_node *wanted = pcsim_node_child(columns, i);
+    order->place[i] = -1;
+    for (int k = 0; k < n; k++)
+      if (!strcmp(names[k], pcsim_node_text(wanted))) order->place[i] = k;
+    if (order->place[i] >= 0) continue;
+    const char *near = pcsim_nearest(pcsim_node_text(wanted), (const char *const *)names, (size_t)n);
+    pcsim_tree_problem(tree, wanted, "the file has no column `%.64s`%s%s%s", pcsim_node_text(wanted),
+                       near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    return false;
+  }
+  return true;
+}
+
+/* One row of numbers into `to` [order->num]. */
+static bool read_row(const char *row, const column_order *order, double *to) {
+  double numbers[72];
+  int n = 0;
+  for (const char *s = row; *s && n < 72; n++) {
+    char *end;
+    numbers[n] = strtod(s, &end);
+    if (end == s) return false;
+    s = end + strspn(end, " \t\r");
+    if (*s == ',' || *s == ';') s++;
+  }
+  for (int i = 0; i < order->num; i++) {
+    if (order->place[i] >= n) return false;
+    to[i] = numbers[order->place[i]];
+  }
+  return true;
+}
+
+static pcsim_status read_lines(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *table,
+                               char *text, field *f) {
+  const int d = v->num_coordinates;
+  column_order order = {.num = d + 1};
+  char *next;
+  int line = 0;
+  int64_t room = 0;
+  bool header = false;
+  for (char *row = text; row; row = next) {
+    line++;
+    next = strchr(row, '\n');
+    if (next) *next++ = '\0';
+    const char *word = row + strspn(row, " \t\r");
+    if (!*word || *word == '#') continue;
+    if (!header) {
+      header = true;
+      if (!read_header(tree, pcsim_node_get(table, "columns"), row, &order)) return PCSIM_OK;
+      continue;
+    }
+    if (f->rows == room) {
+      room = room ? 2 * room : 1024;
+      PCSIM_TRY(pcsim_realloc((size_t)(room * d), sizeof *f->points, &f->points));
+      PCSIM_TRY(pcsim_realloc((size_t)room, sizeof *f->table, &f->table));
+    }
+    double numbers[72];
+    if (!read_row(word, &order, numbers)) {
+      pcsim_tree_problem(tree, pcsim_node_get(table, "file"),
+                         "line %d of the file is no row of numbers with all columns", line);
+      return PCSIM_OK;
+    }
+    memcpy(f->points + f->rows * d, numbers, (size_t)d * sizeof *numbers);
+    f->table[f->rows++] = numbers[d];
+  }
+  if (!f->rows) pcsim_tree_problem(tree, pcsim_node_get(table, "file"), "the file has no rows");
+  return PCSIM_OK;
+}
+
+static pcsim_status read_table(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
+                               field *f) {
+  const pcsim_node *table = pcsim_node_get(node, "table"), *file = pcsim_node_get(table, "file"),
+                   *columns = pcsim_node_get(table, "columns");
+  char *path = NULL, *text = NULL;
+  size_t size;
+  if (!file || pcsim_node_size(columns) != v->num_coordinates + 1 || v->num_coordinates > 64) {
+    pcsim_tree_problem(tree, table,
+                       "a table needs a `file` and %d `columns`: the coordinates, then the unknown",
+                       v->num_coordinates + 1);
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(pcsim_node_path(file, &path));
+  if (pcsim_file_read(path, 0, &text, &size) != PCSIM_OK) {
+    pcsim_tree_problem(tree, file, "%s", pcsim_error_message());
+    pcsim_error_clear();
+    pcsim_free(&path);
+    return PCSIM_OK;
+  }
+  pcsim_status status = read_lines(tree, v, table, text, f);
+  pcsim_free(&text);
+  pcsim_free(&path);
+  return status;
+}
+
+static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsim_node *node, field *f) {
+  double relative = NAN, absolute = NAN;
+  const pcsim_node *source = pcsim_node_get(node, "source");
+  pcsim_node_number(tree, node, "tolerance", &relative);
+  pcsim_node_number(tree, node, "absolute", &absolute);
+  f->comparison = -1;
+  if (isnan(relative) && isnan(absolute)) return;
+  if (!isnan(relative) && !isnan(absolute))
+    pcsim_tree_problem(tree, node, "both `tolerance` and `absolute`; keep one");
+  f->absolute = isnan(relative);
+  f->comparison = r->num_comparisons++;
+  pcsim_comparison *c = &r->comparison[f->comparison];
+  *c = (pcsim_comparison){.value = NAN,
+                          .error = NAN,
+                          .low = NAN,
+                          .high = NAN,
+                          .absolute = true, /* the quantity is an error already */
+                          .tolerance = isnan(relative) ? absolute : relative};
+  memcpy(c->quantity, r->quantity[f->quantity].name, sizeof c->quantity);
+  snprintf(c->source, sizeof c->source, "%s", source ? pcsim_node_text(source) : "");
+}
+
+static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, cli_train_references *r,
+                               const char *name, pcsim_node *node) {
+  char where[120];
+  snprintf(where, sizeof where, "reference.%.64s", name);
+  const size_t before = pcsim_tree_num_problems(tree);
+  if (pcsim_node_get_kind(node) != PCSIM_NODE_MAPPING) {
+    pcsim_tree_problem(tree, node,
+                       "a reference is a mapping, e.g. %s: {exact: \"sin(pi*x)\", tolerance: 1e-6}", name);
+    return PCSIM_OK;
+  }
+  pcsim_node_check(tree, node, field_keys, NUM_FIELD_KEYS, where);
+  field *f = &r->field[r->num];
+  *f = (field){.unknown = 0};
+  while (f->unknown < v->num_unknowns && strcmp(v->unknown[f->unknown], name) != 0) f->unknown++;
+  const pcsim_node *exact = pcsim_node_get(node, "exact"), *table = pcsim_node_get(node, "table");
+  const bool has_exact = exact && *pcsim_node_text(exact), has_table = table && pcsim_node_size(table) > 0;
+  if (has_exact == has_table) pcsim_tree_problem(tree, node, "`%s` needs either `exact` or a `table`", name);
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  r->num++;
+  if (has_exact) read_exact(tree, v, node, f);
+  else PCSIM_TRY(read_table(tree, v, node, f));
+  f->quantity = r->num_quantities++;
+  pcsim_quantity *q = &r->quantity[f->quantity];
+  snprintf(q->name, sizeof q->name, "error.%s", name);
+  snprintf(q->unit, sizeof q->unit, "1");
+  q->value = NAN;
+  add_comparison(tree, r, node, f);
+  return PCSIM_OK;
+}
+
+static pcsim_status read_all(pcsim_tree *tree, const pcsim_training *t, cli_train_references *r) {
+  const pcsim_training_view *v = pcsim_training_get(t);
+  const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
+  for (int64_t i = 0; i < pcsim_node_size(node); i++) {
+    const char *name = pcsim_node_key(node, i);
+    bool known = false;
+    for (int u = 0; u < v->num_unknowns; u++) known = known || !strcmp(v->unknown[u], name);
+    if (!known) {
+      const char *near = pcsim_nearest(name, v->unknown, (size_t)v->num_unknowns);
+      pcsim_tree_problem(tree, pcsim_node_key_node(node, i), "`%.64s` is no unknown%s%s%s", name,
+                         near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    } else if (r->num == MOST) pcsim_tree_problem(tree, node, "more than %d references", MOST);
+    else PCSIM_TRY(read_field(tree, v, r, name, pcsim_node_get(node, name)));
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status cli_train_references_read(pcsim_tree *tree, const pcsim_training *training,
+                                       cli_train_references **references) {
+  const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
+  cli_train_references *r = NULL;
+  *references = NULL;
+  if (!node) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc(1, sizeof *r, &r));
+  *references = r;
+  return read_all(tree, training, r);
+}
+
+/* -------------------------------------------------------------------------- comparing */
+
+static double value_at(const field *f, const double *x) {
+  return f->solution ? f->solution->value(x, f->nu) : pcsim_expr_eval(f->expr, x);
+}
+
+/* Points that all expressions are compared at, with the exact values: made once. */
+static pcsim_status make_points(cli_train_references *r, pcsim_training *t) {
+  const pcsim_training_view *v = pcsim_training_get(t);
+  if (r->points) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_coordinates, sizeof *r->points, &r->points));
+  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_unknowns, sizeof *r->values, &r->values));
+  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)r->num, sizeof *r->exact, &r->exact));
+  PCSIM_TRY(pcsim_training_points(t, 0, NUM_POINTS, r->points));
+  for (int i = 0; i < r->num; i++)
+    for (int64_t k = 0; !r->field[i].table && k < NUM_POINTS; k++)
+      r->exact[(int64_t)i * NUM_POINTS + k] = value_at(&r->field[i], r->points + k * v->num_coordinates);
+  return PCSIM_OK;
+}
+
+/* Root mean square of the difference, over that of the exact values where these are not zero; without the
+ * means where a constant is free. `values` [n][stride]. */
+static double error_of(const double *exact, const double *values, int64_t n, int stride, bool gauge,
+                       bool absolute) {
+  double mean[2] = {0, 0}, difference = 0, size = 0;
+  for (int64_t k = 0; gauge && k < n; k++)
+    mean[0] += exact[k] / (double)n, mean[1] += values[k * stride] / (double)n;
+  for (int64_t k = 0; k < n; k++) {
+    const double e = exact[k] - mean[0], u = values[k * stride] - mean[1];
+    difference += (u - e) * (u - e), size += e * e;
+  }
+  if (absolute || size == 0) return sqrt(difference / (double)n);
+  return sqrt(difference / size);
+}
+
+static pcsim_status compare_table(const field *f, pcsim_training *t, bool gauge, double *error) {
+  const pcsim_training_view *v = pcsim_training_get(t);
+  double *values = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)(f->rows * v->num_unknowns), sizeof *values, &values));
+  pcsim_status status = pcsim_training_evaluate(t, f->rows, f->points, values, NULL);
+  if (status == PCSIM_OK)
+    *error = error_of(f->table, values + f->unknown, f->rows, v->num_unknowns, gauge, f->absolute);
+  pcsim_free(&values);
+  return status;
+}
+
+pcsim_status cli_train_references_compare(cli_train_references *r, pcsim_training *t, bool whole) {
+  const pcsim_training_view *v = pcsim_training_get(t);
+  if (!r) return PCSIM_OK;
+  PCSIM_TRY(make_points(r, t));
+  const int64_t n = whole ? NUM_POINTS : LOOK_POINTS; /* the first points of a draw are spread evenly too */
+  PCSIM_TRY(pcsim_training_evaluate(t, n, r->points, r->values, NULL));
+  for (int i = 0; i < r->num; i++) {
+    field *f = &r->field[i];
+    double error = NAN;
+    if (f->table) PCSIM_TRY(compare_table(f, t, v->gauge[f->unknown], &error));
+    else
+      error = error_of(r->exact + (int64_t)i * NUM_POINTS, r->values + f->unknown, n, v->num_unknowns,
+                       v->gauge[f->unknown], f->absolute);
+    r->quantity[f->quantity].value = error;
+    if (f->comparison < 0) continue;
+    pcsim_comparison *c = &r->comparison[f->comparison];
+    c->value = c->error = error;
+    c->met = error <= c->tolerance;
+  }
+  return PCSIM_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file pinn.h  Networks that are trained until they satisfy the equations and conditions of a case. */
+#ifndef PCSIM_PINN_H
+#define PCSIM_PINN_H
+
+#include <pcsim/autodiff.h>
+#include <pcsim/mesh.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Does the case ask for a network (`network:` or `train:`)? */
+bool pcsim_training_given(const pcsim_tree *tree);
+/** Keys of `network:` and of `train:`; `*n` gets how many. */
+const pcsim_key *pcsim_network_keys(size_t *n);
+const pcsim_key *pcsim_training_keys(size_t *n);
+
+/** A case and the network that is trained for it. It never reads `reference:`, `title:` or the file's name.
+ * Local: one process, several threads. */
+typedef struct pcsim_training pcsim_training;
+
+/** Read `domain:` or `mesh:`, `inputs:`, `physics:`, `boundaries:`, `initial:`, `conditions:`, `network:` and
+ *  `train:`, choose what the case leaves open, and make everything that training needs. Returns OK with
+ * `*training` NULL if it found problems: ask pcsim_tree_status. The tree must outlive it. Caller destroys. */
+pcsim_status pcsim_training_read(pcsim_tree *tree, pcsim_training **training) PCSIM_NODISCARD;
+void pcsim_training_destroy(pcsim_training **training);
+
+/** Borrowed; numbers are those of now. */
+typedef struct {
+  int num_coordinates; /**< space, then time, then inputs */
+  int num_space;
+  int time;                      /**< place of the time among them, -1: steady */
+  const char *const *coordinate; /**< [num_coordinates] */
+  const double (*range)[2];      /**< [num_coordinates] */
+  bool box;                      /**< the domain fills its ranges */
+  int num_unknowns;
+  const char *const *unknown; /**< [num_unknowns] */
+  const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
+  const char *network, *optimizer;
+  int64_t num_parameters, num_points; /**< points of all groups together */
+  uint64_t seed;
+  double budget_seconds; /**< 0: counted in steps */
+  int64_t budget_steps;  /**< 0: counted in seconds */
+  int num_groups;        /**< of residuals: the interior and the conditions that are not built in */
+} pcsim_training_view;
+const pcsim_training_view *pcsim_training_get(const pcsim_training *training);
+
+/** One look at a training; every few steps, at steps that do not depend on time. */
+typedef struct {
+  int64_t step;
+  double loss;     /**< 1/2 of the weighted mean squares, at the points of training */
+  double held_out; /**< the same at points that training does not see */
+  double best;     /**< least held-out loss so far, that of the state which is kept */
+  double gradient; /**< norm */
+  double radius;   /**< length of the last step */
+  double seconds;  /**< of training so far, earlier parts of a resumed run included */
+} pcsim_training_step;
+/** Anything but OK stops the training, which returns it. */
+typedef pcsim_status (*pcsim_training_observer)(void *context, const pcsim_training_step *step);
+
+typedef enum {
+  PCSIM_TRAINING_COMPLETED, /**< budget used, or nothing left to gain */
+  PCSIM_TRAINING_STOPPED,   /**< the last step asked for was done, the budget is not used */
+  PCSIM_TRAINING_CONVERGED, /**< the residual target was reached */
+  PCSIM_TRAINING_STAGNATED, /**< no step lowers the loss, which is still large */
+  PCSIM_TRAINING_DIVERGED   /**< the loss is no number */
+} pcsim_training_outcome;
+typedef struct {
+  pcsim_training_outcome outcome;
+  char reason[512]; /**< for people; which condition and point where it went wrong */
+  int64_t steps;
+  double loss, held_out; /**< of the best state, which is the one that is kept */
+  double seconds;
+} pcsim_training_result;
+
+/** Train from where it stands; `steps` limits the number of the last step, -1: the case does. Bits depend on
+ * the case and the step only, not on threads, stops or resumes; a budget of seconds ends it at a step that
+ * depends on the machine. */
+pcsim_status pcsim_training_run(pcsim_training *training, int64_t steps, pcsim_training_observer observer,
+                                void *context, pcsim_training_result *result) PCSIM_NODISCARD;
+
+/** Unknowns [n][num_unknowns] of the best state at points [n][num_coordinates]; `gradients` [n][num_unknowns]
+ *  [num_coordinates] or NULL. */
+pcsim_status pcsim_training_evaluate(pcsim_training *training, int64_t n, const double *points,
+                                     double *values, double *gradients) PCSIM_NODISCARD;
+/** Points [n][num_coordinates] spread evenly over the domain; `draw` numbers the draws, which training does
+ * not see. */
+pcsim_status pcsim_training_points(pcsim_training *training, uint64_t draw, int64_t n,
+                                   double *points) PCSIM_NODISCARD;
+/** Is the point [num_coordinates] in the domain? */
+bool pcsim_training_inside(const pcsim_training *training, const double *point);
+/** Root mean square of a group's residuals (all rows together, unweighted) at fresh points, by the best
+ * state;
+ * `*name` borrowed. */
+pcsim_status pcsim_training_residual(pcsim_training *training, int group, const char **name,
+                                     double *norm) PCSIM_NODISCARD;
+/** The best state as a program: input "coordinates" on space "points", outputs by the names of the unknowns.
+ * Caller destroys. */
+pcsim_status pcsim_training_model(pcsim_training *training, pcsim_program **model) PCSIM_NODISCARD;
+
+/** Everything that going on needs, whole or not at all; `hash` is the case's. */
+pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash,
+                                 const char *path) PCSIM_NODISCARD;
+/** Errors: ERR_IO (damaged, foreign), ERR_CASE (of another case). The training is as it was then. */
+pcsim_status pcsim_training_load(pcsim_training *training, const char *hash,
+                                 const char *path) PCSIM_NODISCARD;
+/** Step that the training stands at. */
+int64_t pcsim_training_at(const pcsim_training *training);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* u = A + B N: conditions that hold whatever the weights are. */
+#include "ansatz.h"
+#include "ansatz_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void ansatz_clear(ansatz *a) {
+  pcsim_program_destroy(&a->fields);
+  pcsim_free(&a->built);
+}
+
+/* --------------------------------------------------------------- the network's inputs */
+
+/* Each coordinate in [-1, 1], or sine and cosine over its period. */
+static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
+  const domain_view *d = b->problem->domain;
+  pcsim_program *p = b->program;
+  pcsim_value list[2 * DOMAIN_MAX];
+  int n = 0;
+  for (int i = 0; i < d->num_coordinates; i++) {
+    const double *range = i == d->time ? b->options->time : d->range[i];
+    const double length = range[1] - range[0];
+    const pcsim_value x = parts_coordinate(b, i);
+    bool periodic = false;
+    for (int k = 0; k < b->problem->num_periods; k++)
+      periodic = periodic || b->problem->period[k].coordinate == i;
+    const double factor = (periodic ? 2 * 3.14159265358979323846 : 2) / length;
+    const pcsim_value y = parts_linear(b, x, factor, -range[0] * factor - (periodic ? 0 : 1));
+    options->scale[n] = b->options->options.scale[i];
+    list[n++] = periodic ? pcsim_build_unary(p, PCSIM_OP_SIN, y) : y;
+    if (!periodic) continue;
+    options->scale[n] = b->options->options.scale[i];
+    list[n++] = pcsim_build_unary(p, PCSIM_OP_COS, y);
+  }
+  options->num_inputs = n;
+  return n == 1 ? list[0] : pcsim_build_concat(p, list, n);
+}
+
+/* -------------------------------------------------------------- one unknown after another */
+
+static pcsim_value mul(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_MUL, a, b);
+}
+static pcsim_value add(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_ADD, a, b);
+}
+static pcsim_value sub(pcsim_program *p, pcsim_value a, pcsim_value b) {
+  return pcsim_build_binary(p, PCSIM_OP_SUB, a, b);
+}
+
+/* Value at the start of an unknown, or of its derivative by time; NO_VALUE: not given to be held. */
+static pcsim_status start_value(ansatz_builder *b, int unknown, problem_kind kind, pcsim_value *value) {
+  const problem *p = b->problem;
+  *value = PCSIM_NO_VALUE;
+  for (int i = 0; i < p->num_conditions; i++) {
+    const problem_condition *c = &p->condition[i];
+    if (c->place != PLACE_START || c->unknown != unknown || c->kind != kind || !c->exact) continue;
+    b->ansatz->built[i] = true;
+    if (!b->options->start) {
+      pcsim_program *given = NULL;
+      PCSIM_TRY(parts_lower(b, &c->text, &given));
+      *value = parts_at(b, given, "0", b->coordinates);
+      pcsim_program_destroy(&given);
+      return PCSIM_OK;
+    }
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", p->unknown[unknown], kind == CONDITION_RATE ? "_t" : "");
+    *value = parts_at(b, b->options->start, name, parts_with(b, p->domain->time, b->options->time[0]));
+  }
+  return PCSIM_OK;
+}
+
+/* A and B of the boundary made to hold at the start as well. */
+static pcsim_status add_start(ansatz_builder *b, int unknown, pcsim_value *a, pcsim_value *factor) {
+  pcsim_program *p = b->program, *of_boundary = NULL, *by_time = NULL;
+  const int t = b->problem->domain->time;
+  pcsim_value value, rate;
+  if (t < 0) return PCSIM_OK;
+  PCSIM_TRY(start_value(b, unknown, CONDITION_VALUE, &value));
+  PCSIM_TRY(start_value(b, unknown, CONDITION_RATE, &rate));
+  if (value < 0 && rate < 0) return pcsim_program_status(p);
+  if (value < 0) { /* a rate alone is not held */
+    parts_forget_start(b, unknown);
+    return PCSIM_OK;
+  }
+  const double begin = b->options->time[0], length = b->options->time[1] - begin;
+  const pcsim_value since = parts_linear(b, parts_coordinate(b, t), 1, -begin);
+  const pcsim_value share = parts_linear(b, parts_coordinate(b, t), 1 / length, -begin / length);
+  const pcsim_value at_start = parts_with(b, t, begin);
+  pcsim_status status = PCSIM_OK;
+  if (*a < 0) *a = value;
+  else {
+    PCSIM_GOTO(parts_program(b, *a, &of_boundary), status, done);
+    *a = add(p, *a, sub(p, value, parts_at(b, of_boundary, "a", at_start)));
+  }
+  if (rate >= 0) {
+    pcsim_value slope = rate;
+    if (of_boundary) {
+      int orders[DOMAIN_MAX] = {0};
+      orders[t] = 1;
+      PCSIM_GOTO(pcsim_transform_partials(of_boundary, "coordinates", orders, 1, &by_time), status, done);
+      slope = sub(p, slope, parts_at(b, by_time, "a_p_0", at_start));
+    }
+    *a = add(p, *a, mul(p, since, slope));
+  }
+  const pcsim_value zero = rate >= 0 ? mul(p, share, share) : share;
+  *factor = *factor < 0 ? zero : mul(p, *factor, zero);
+done:
+  pcsim_program_destroy(&of_boundary);
+  pcsim_program_destroy(&by_time);
+  return status == PCSIM_OK ? pcsim_program_status(p) : status;
+}
+
+static pcsim_status build_unknowns(ansatz_builder *b, pcsim_value network) {
+  const problem *q = b->problem;
+  pcsim_program *p = b->program;
+  for (int u = 0; u < q->num_unknowns; u++) {
+    pcsim_value a = PCSIM_NO_VALUE, factor = PCSIM_NO_VALUE;
+    pcsim_value value = q->num_unknowns == 1 ? network : pcsim_build_slice(p, network, u, 1);
+    PCSIM_TRY(parts_boundary(b, u, &a, &factor));
+    PCSIM_TRY(add_start(b, u, &a, &factor));
+    if (b->options->magnitude[u] != 1) value = parts_linear(b, value, b->options->magnitude[u], 0);
+    if (factor >= 0) value = mul(p, factor, value);
+    if (a >= 0) value = add(p, a, value);
+    pcsim_build_output(p, q->unknown[u], value);
+  }
+  return pcsim_program_status(p);
+}
+
+pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_options *options, ansatz *a) {
+  ansatz_builder b = {.problem = q, .domain = d, .options = options, .ansatz = a};
+  pcsim_status status = PCSIM_OK;
+  const size_t before = pcsim_tree_num_problems(q->tree);
+  *a = (ansatz){0};
+  PCSIM_GOTO(pcsim_alloc((size_t)q->num_conditions, sizeof *a->built, &a->built), status, done);
+  PCSIM_GOTO(pcsim_program_create(&b.program), status, done);
+  b.space = pcsim_build_space(b.program, "points");
+  b.coordinates = pcsim_build_input(b.program, "coordinates", b.space, q->domain->num_coordinates);
+  PCSIM_GOTO(parts_contradictions(&b), status, done);
+  if (pcsim_tree_num_problems(q->tree) != before) goto done;
+  network_options network = options->options;
+  network.num_outputs = q->num_unknowns;
+  const pcsim_value inputs = network_inputs(&b, &network);
+  const pcsim_value out = options->network->build(&network, b.program, options->prefix, inputs);
+  PCSIM_GOTO(build_unknowns(&b, out), status, done);
+  PCSIM_GOTO(parts_check(&b), status, done);
+  if (pcsim_tree_num_problems(q->tree) != before) goto done;
+  a->fields = b.program;
+  b.program = NULL;
+done:
+  pcsim_program_destroy(&b.program);
+  if (status != PCSIM_OK) ansatz_clear(a);
+  return status;
+}
+
+/* -------------------------------------------------------------------------- what it says */
+
+pcsim_status ansatz_names(const problem *p, const ansatz *a, bool built, char **text) {
+  char *sum = NULL;
+  PCSIM_TRY(pcsim_strdup("", &sum));
+  for (int i = 0; i < p->num_conditions; i++) {
+    const problem_condition *c = &p->condition[i];
+    if (a->built[i] != built) continue;
+    char *next = NULL;
+    const char *what = c->unknown >= 0 ? p->unknown[c->unknown] : "a condition";
+    pcsim_status status = text_format(&next, "%s%s%s%s on %s", sum, *sum ? "; " : "", what,
+                                      c->kind == CONDITION_RATE ? "_t" : "", c->name);
+    pcsim_free(&sum);
+    PCSIM_TRY(status);
+    sum = next;
+  }
+  for (int k = 0; k < p->num_periods && built; k++) {
+    char *next = NULL;
+    pcsim_status status = text_format(&next, "%s%speriod of %s", sum, *sum ? "; " : "",
+                                      p->domain->coordinate[p->period[k].coordinate]);
+    pcsim_free(&sum);
+    PCSIM_TRY(status);
+    sum = next;
+  }
+  *text = sum;
+  return PCSIM_OK;
+}

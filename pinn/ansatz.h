@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file ansatz.h  Private: unknowns made of a network so that conditions hold whatever its weights are,
+ *
+ *      u = A(x, t) + B(x, t) N(x, t)
+ *
+ *  A takes the given values on the boundary and at the start, B is zero there (once for values, twice where
+ * the derivative by time is given too). Between the pieces of the boundary A is domain_blend. Periods are
+ * embedded: the network sees sine and cosine of the coordinate. */
+#ifndef PCSIM_PINN_ANSATZ_H
+#define PCSIM_PINN_ANSATZ_H
+
+#include "network.h"
+#include "problem.h"
+
+typedef struct {
+  const network_kind *network;
+  network_options options;       /**< inputs and outputs are set here; `scale` is by coordinate */
+  const char *prefix;            /**< of the network's parameters */
+  double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
+  double time[2];                /**< span of time that it is for; unused in a steady problem */
+  const pcsim_program *start;    /**< unknowns at time[0] in place of `initial:`: outputs by their names and,
+                                    where    rates are given, "NAME_t"; NULL: as the case has it. Their
+                                    parameters    are part of    the ansatz, to be left as they are */
+} ansatz_options;
+
+typedef struct {
+  pcsim_program
+      *fields; /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
+  bool *built; /**< [num_conditions] holds whatever the weights are */
+} ansatz;
+
+/** Problems of the case (values that contradict each other, with the place) go to the tree; `a->fields` stays
+ * NULL then. Caller clears. */
+pcsim_status ansatz_build(const problem *p, const domain *d, const ansatz_options *options,
+                          ansatz *a) PCSIM_NODISCARD;
+void ansatz_clear(ansatz *a);
+/** Names of what is built in, or is not, as "u on x-min, x-max; initial u"; caller frees. */
+pcsim_status ansatz_names(const problem *p, const ansatz *a, bool built, char **text) PCSIM_NODISCARD;
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file ansatz_parts.h  Private to the ansatz: pieces that its files hand to each other. */
+#ifndef PCSIM_PINN_ANSATZ_PARTS_H
+#define PCSIM_PINN_ANSATZ_PARTS_H
+
+#include "ansatz.h"
+
+typedef struct {
+  const problem *problem;
+  const domain *domain;
+  const ansatz_options *options;
+  ansatz *ansatz;
+  pcsim_program *program;
+  pcsim_space space;
+  pcsim_value coordinates; /**< [num_coordinates] */
+} ansatz_builder;
+
+pcsim_value parts_coordinate(ansatz_builder *b, int i);
+/** factor x + offset */
+pcsim_value parts_linear(ansatz_builder *b, pcsim_value x, double factor, double offset);
+/** The coordinates with one of them held at a number. */
+pcsim_value parts_with(ansatz_builder *b, int i, double number);
+/** Output of a program of the coordinates, at these. */
+pcsim_value parts_at(ansatz_builder *b, const pcsim_program *of, const char *output, pcsim_value coordinates);
+/** What a value is made of as a program of its own, output "a". Caller destroys. */
+pcsim_status parts_program(ansatz_builder *b, pcsim_value value, pcsim_program **program) PCSIM_NODISCARD;
+/** Program of a text without unknowns, output "0". Caller destroys. */
+pcsim_status parts_lower(ansatz_builder *b, const problem_text *text,
+                         pcsim_program **program) PCSIM_NODISCARD;
+/** A and B of an unknown for the values on pieces; NO_VALUE: A is 0, B is 1. Marks what is built. */
+pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a,
+                            pcsim_value *factor) PCSIM_NODISCARD;
+/** The unknown's conditions at the start are not built after all. */
+void parts_forget_start(ansatz_builder *b, int unknown);
+/** Values that are to be held and differ where their places meet are problems of the tree. */
+pcsim_status parts_contradictions(ansatz_builder *b) PCSIM_NODISCARD;
+/** Conditions that are built hold at points drawn on their places; those that do not contradict another one,
+ * which is a problem of the tree. */
+pcsim_status parts_check(ansatz_builder *b) PCSIM_NODISCARD;
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups as the objective that optimisers see: loss, gradient, J^T J, J, J^T J v. */
+#include "groups_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 200 };
+
+static int64_t num_parameters(const groups *g) { return g->parameters->first[g->parameters->num]; }
+
+void groups_theta(groups *g, const double *theta) {
+  if (theta != g->theta) memcpy(g->theta, theta, (size_t)num_parameters(g) * sizeof *theta);
+}
+
+pcsim_status groups_bind_theta(groups *g, const group *a, pcsim_executor *x) {
+  for (int i = 0; i < a->num_wrt; i++)
+    PCSIM_TRY(pcsim_executor_bind(x, a->wrt[i], g->theta + g->parameters->first[a->place[i]]));
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------- making executors */
+
+static pcsim_status create(const groups *g, const pcsim_program *program, pcsim_executor **x) {
+  return pcsim_executor_create(program, &(pcsim_executor_options){.threads = g->threads}, x);
+}
+
+/* Sums over points of the squares of the residual: output "s" [rows]. */
+static pcsim_status squares_program(const group *a, pcsim_program **program) {
+  const char *const output = "r";
+  pcsim_program *p = NULL;
+  pcsim_value r;
+  PCSIM_TRY(groups_open(a->residual, &output, 1, &p, &r));
+  pcsim_build_output(p, "s", pcsim_build_sum(p, pcsim_build_binary(p, PCSIM_OP_MUL, r, r)));
+  pcsim_status status = pcsim_program_status(p);
+  if (status == PCSIM_OK) status = pcsim_program_simplify(p);
+  if (status == PCSIM_OK) *program = p;
+  else pcsim_program_destroy(&p);
+  return status;
+}
+
+/* Outputs b_NAME of the parameters into the group's part of the gradient. */
+static pcsim_status bind_part(const groups *g, const group *a, pcsim_executor *x) {
+  int64_t at = 0;
+  for (int i = 0; i < a->num_wrt; i++) {
+    char name[NAME];
+    snprintf(name, sizeof name, "b_%s", a->wrt[i]);
+    PCSIM_TRY(pcsim_executor_bind_output(x, name, a->part + at));
+    at += g->parameters->first[a->place[i] + 1] - g->parameters->first[a->place[i]];
+  }
+  return PCSIM_OK;
+}
+
+static pcsim_status make_square(groups *g, group *a, bool gradient) {
+  pcsim_executor **x = gradient ? &a->gradient : &a->square;
+  pcsim_program *squares = NULL, *reverse = NULL;
+  pcsim_status status = PCSIM_OK;
+  if (*x) return PCSIM_OK;
+  PCSIM_GOTO(squares_program(a, &squares), status, done);
+  if (gradient) {
+    PCSIM_GOTO(pcsim_transform_vjp(squares, a->wrt, a->num_wrt, &reverse), status, done);
+    PCSIM_GOTO(pcsim_program_simplify(reverse), status, done);
+  }
+  PCSIM_GOTO(create(g, gradient ? reverse : squares, x), status, done);
+  PCSIM_GOTO(groups_bind_theta(g, a, *x), status, done);
+  PCSIM_GOTO(pcsim_executor_bind_output(*x, "s", a->squares), status, done);
+  if (gradient) {
+    PCSIM_GOTO(pcsim_executor_bind(*x, "b_s", a->scaled), status, done);
+    PCSIM_GOTO(bind_part(g, a, *x), status, done);
+  }
+done:
+  pcsim_program_destroy(&squares);
+  pcsim_program_destroy(&reverse);
+  if (status != PCSIM_OK) pcsim_executor_destroy(x);
+  return status;
+}
+
+static pcsim_status make_reverse(groups *g, group *a) {
+  pcsim_program *reverse = NULL;
+  pcsim_status status = PCSIM_OK;
+  if (a->reverse) return PCSIM_OK;
+  PCSIM_GOTO(pcsim_transform_vjp(a->residual, a->wrt, a->num_wrt, &reverse), status, done);
+  PCSIM_GOTO(pcsim_program_simplify(reverse), status, done);
+  PCSIM_GOTO(pcsim_program_terms(reverse), status, done);
+  PCSIM_GOTO(create(g, reverse, &a->reverse), status, done);
+  PCSIM_GOTO(groups_bind_theta(g, a, a->reverse), status, done);
+  PCSIM_GOTO(bind_part(g, a, a->reverse), status, done);
+done:
+  pcsim_program_destroy(&reverse);
+  if (status != PCSIM_OK) pcsim_executor_destroy(&a->reverse);
+  return status;
+}
+
+static pcsim_status make_tangent(groups *g, group *a) {
+  pcsim_program *tangent = NULL;
+  pcsim_status status = PCSIM_OK;
+  const char *const output = "d_r";
+  if (a->tangent) return PCSIM_OK;
+  PCSIM_GOTO(pcsim_transform_jvp(a->residual, a->wrt, a->num_wrt, &tangent), status, done);
+  PCSIM_GOTO(pcsim_program_keep(tangent, &output, 1), status, done);
+  PCSIM_GOTO(pcsim_program_simplify(tangent), status, done);
+  PCSIM_GOTO(create(g, tangent, &a->tangent), status, done);
+  status = groups_bind_theta(g, a, a->tangent);
+done:
+  pcsim_program_destroy(&tangent);
+  if (status != PCSIM_OK) pcsim_executor_destroy(&a->tangent);
+  return status;
+}
+
+/* Inputs of the group at its points; a transform may have dropped the use of some. */
+static pcsim_status bind_inputs(const group *a, pcsim_executor *x) {
+  PCSIM_TRY(pcsim_executor_points(x, "points", a->n));
+  for (int i = 0; i < a->num_inputs; i++)
+    PCSIM_TRY(pcsim_executor_bind(x, a->input[i].name, a->input[i].data));
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------------- loss, gradient */
+
+static pcsim_status run_squares(groups *g, group *a, bool gradient) {
+  PCSIM_TRY(make_square(g, a, gradient));
+  pcsim_executor *x = gradient ? a->gradient : a->square;
+  PCSIM_TRY(bind_inputs(a, x));
+  for (int k = 0; k < a->rows; k++) a->scaled[k] = 0.5 * a->weight[k] / (double)a->n;
+  return pcsim_executor_run(x, false);
+}
+
+/* gradient += the group's part */
+static void add_part(const groups *g, const group *a, double *gradient) {
+  int64_t at = 0;
+  for (int i = 0; i < a->num_wrt; i++)
+    for (int64_t k = g->parameters->first[a->place[i]]; k < g->parameters->first[a->place[i] + 1]; k++)
+      gradient[k] += a->part[at++];
+}
+
+static pcsim_status loss(objective *o, const double *theta, double *value, double *gradient) {
+  groups *g = (groups *)o;
+  groups_theta(g, theta);
+  *value = 0;
+  if (gradient) memset(gradient, 0, (size_t)o->num_parameters * sizeof *gradient);
+  for (int i = 0; i < g->num; i++) {
+    group *a = &g->group[i];
+    if (!a->n) continue;
+    PCSIM_TRY(run_squares(g, a, gradient != NULL));
+    for (int k = 0; k < a->rows; k++) *value += a->scaled[k] * a->squares[k];
+    if (gradient) add_part(g, a, gradient);
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status groups_mean_squares(groups *g, int which, const double *theta, double *squares) {
+  group *a = &g->group[which];
+  groups_theta(g, theta);
+  PCSIM_TRY(run_squares(g, a, false));
+  for (int k = 0; k < a->rows; k++) squares[k] = a->squares[k] / (double)a->n;
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------ derivatives of rows */
+
+/* Names of the outputs that make up a row of J; caller frees. */
+static pcsim_status output_names(const group *a, char (**text)[NAME], const char ***names) {
+  PCSIM_TRY(pcsim_alloc((size_t)a->num_wrt, sizeof **text, text));
+  PCSIM_TRY(pcsim_alloc((size_t)a->num_wrt, sizeof **names, names));
+  for (int i = 0; i < a->num_wrt; i++) {
+    snprintf((*text)[i], NAME, "b_%s", a->wrt[i]);
+    (*names)[i] = (*text)[i];
+  }
+  return PCSIM_OK;
+}
+
+typedef pcsim_status row_function(groups *g, group *a, int row, const pcsim_jacobian *j, void *context);
+
+/* Call `function` for each row of the group with its seeds set: `factor[row]` (NULL: 1) in the row, 0
+ * elsewhere. */
+static pcsim_status for_rows(groups *g, group *a, const double *factor, row_function *function,
+                             void *context) {
+  char(*text)[NAME] = NULL;
+  const char **names = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(make_reverse(g, a), status, done);
+  PCSIM_GOTO(bind_inputs(a, a->reverse), status, done);
+  PCSIM_GOTO(pcsim_executor_bind(a->reverse, "b_r", a->seeds), status, done);
+  PCSIM_GOTO(output_names(a, &text, &names), status, done);
+  const pcsim_jacobian j = {.outputs = names, .num_outputs = a->num_wrt};
+  for (int row = 0; row < a->rows && status == PCSIM_OK; row++) {
+    for (int64_t i = 0; i < a->n; i++)
+      for (int k = 0; k < a->rows; k++) a->seeds[i * a->rows + k] = k != row ? 0 : factor ? factor[k] : 1;
+    status = function(g, a, row, &j, context);
+  }
+done:
+  pcsim_free(&text), pcsim_free(&names);
+  return status;
+}
+
+static void set_factors(const group *a, double *factor) {
+  for (int k = 0; k < a->rows; k++) factor[k] = sqrt(a->weight[k] / (double)a->n);
+}
+
+static pcsim_status add_product(groups *g, group *a, int row, const pcsim_jacobian *j, void *context) {
+  (void)g, (void)row;
+  return pcsim_executor_jacobian_product(a->reverse, j, context);
+}
+
+/* Place of the group's numbers in theta. */
+static int64_t next_place(const groups *g, const group *a, int *i, int64_t *within) {
+  const int64_t *first = g->parameters->first;
+  while (*within == first[a->place[*i] + 1] - first[a->place[*i]]) (*i)++, *within = 0;
+  return first[a->place[*i]] + (*within)++;
+}
+
+/* Lower triangle of a group that lacks parameters into the whole. */
+static pcsim_status add_smaller(groups *g, group *a, const double *factor, double *product) {
+  const int64_t n = num_parameters(g), m = a->numbers;
+  int64_t *place = NULL;
+  if (!g->product) PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)n, sizeof *g->product, &g->product));
+  memset(g->product, 0, (size_t)(m * m) * sizeof *g->product);
+  PCSIM_TRY(for_rows(g, a, factor, add_product, g->product));
+  PCSIM_TRY(pcsim_alloc((size_t)m, sizeof *place, &place));
+  int i = 0;
+  int64_t within = 0;
+  for (int64_t k = 0; k < m; k++) place[k] = next_place(g, a, &i, &within);
+  for (int64_t r = 0; r < m; r++)
+    for (int64_t c = 0; c <= r; c++) product[place[r] * n + place[c]] += g->product[r * m + c];
+  pcsim_free(&place);
+  return PCSIM_OK;
+}
+
+static pcsim_status normal(objective *o, const double *theta, double *value, double *gradient,
+                           double *product) {
+  groups *g = (groups *)o;
+  const int64_t n = o->num_parameters;
+  PCSIM_TRY(loss(o, theta, value, gradient));
+  for (int64_t r = 0; r < n; r++) memset(product + r * n, 0, (size_t)(r + 1) * sizeof *product);
+  for (int i = 0; i < g->num; i++) {
+    group *a = &g->group[i];
+    double factor[256];
+    if (!a->n) continue;
+    PCSIM_CHECK(a->rows <= 256, PCSIM_ERR_ARG, "'%s' has %d rows; expected 256 at most", a->name, a->rows);
+    set_factors(a, factor);
+    PCSIM_TRY(a->numbers == n ? for_rows(g, a, factor, add_product, product)
+                              : add_smaller(g, a, factor, product));
+  }
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------------- J as a whole */
+
+typedef struct {
+  const groups *g;
+  const group *a;
+  int64_t *place; /* [numbers] in theta */
+  double *j;      /* [parameters][residuals] */
+  int64_t stride, column;
+} jacobian_copy;
+
+static void copy_block(void *context, const pcsim_jacobian_block *block) {
+  const jacobian_copy *c = context;
+  for (int64_t r = 0; r < block->rows; r++)
+    memcpy(c->j + c->place[r] * c->stride + c->column + block->first, block->numbers + r * block->stride,
+           (size_t)block->n * sizeof *c->j);
+}
+
+static pcsim_status copy_row(groups *g, group *a, int row, const pcsim_jacobian *j, void *context) {
+  jacobian_copy *c = context, own = *c;
+  (void)g;
+  own.column += (int64_t)row * a->n;
+  return pcsim_executor_jacobian(a->reverse, j, copy_block, &own);
+}
+
+static pcsim_status jacobian(objective *o, const double *theta, double *value, double *residual, double *j) {
+  groups *g = (groups *)o;
+  int64_t column = 0;
+  groups_theta(g, theta);
+  memset(j, 0, (size_t)(o->num_parameters * o->num_residuals) * sizeof *j);
+  *value = 0;
+  for (int i = 0; i < g->num; i++) {
+    group *a = &g->group[i];
+    double factor[256];
+    if (!a->n) continue;
+    PCSIM_CHECK(a->rows <= 256, PCSIM_ERR_ARG, "'%s' has %d rows; expected 256 at most", a->name, a->rows);
+    set_factors(a, factor);
+    jacobian_copy c = {.g = g, .a = a, .j = j, .stride = o->num_residuals, .column = column};
+    PCSIM_TRY(pcsim_alloc((size_t)a->numbers, sizeof *c.place, &c.place));
+    int k = 0;
+    int64_t within = 0;
+    for (int64_t m = 0; m < a->numbers; m++) c.place[m] = next_place(g, a, &k, &within);
+    pcsim_status status = make_reverse(g, a);
+    if (status == PCSIM_OK) status = pcsim_executor_bind_output(a->reverse, "r", a->rows_out);
+    if (status == PCSIM_OK) status = for_rows(g, a, factor, copy_row, &c);
+    pcsim_free(&c.place);
+    PCSIM_TRY(status);
+    for (int row = 0; row < a->rows; row++)
+      for (int64_t m = 0; m < a->n; m++) {
+        const double r = factor[row] * a->rows_out[m * a->rows + row];
+        residual[column + (int64_t)row * a->n + m] = r;
+        *value += 0.5 * r * r;
+      }
+    column += a->n * a->rows;
+  }
+  return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------------- J^T J times a vector */
+
+static pcsim_status product(objective *o, const double *v, double *out) {
+  groups *g = (groups *)o;
+  memset(out, 0, (size_t)o->num_parameters * sizeof *out);
+  for (int i = 0; i < g->num; i++) {
+    group *a = &g->group[i];
+    if (!a->n) continue;
+    PCSIM_TRY(make_tangent(g, a));
+    PCSIM_TRY(make_reverse(g, a));
+    PCSIM_TRY(bind_inputs(a, a->tangent));
+    for (int k = 0; k < a->num_wrt; k++) {
+      char name[NAME];
+      snprintf(name, sizeof name, "d_%s", a->wrt[k]);
+      PCSIM_TRY(pcsim_executor_bind(a->tangent, name, v + g->parameters->first[a->place[k]]));
+    }
+    PCSIM_TRY(pcsim_executor_bind_output(a->tangent, "d_r", a->seeds));
+    PCSIM_TRY(pcsim_executor_run(a->tangent, false));
+    for (int64_t m = 0; m < a->n; m++)
+      for (int k = 0; k < a->rows; k++) a->seeds[m * a->rows + k] *= a->weight[k] / (double)a->n;
+    PCSIM_TRY(bind_inputs(a, a->reverse));
+    PCSIM_TRY(pcsim_executor_bind(a->reverse, "b_r", a->seeds));
+    PCSIM_TRY(pcsim_executor_run(a->reverse, false));
+    add_part(g, a, out);
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------------------ traces */
+
+typedef struct {
+  double sum[PCSIM_JACOBIAN_PARTS];
+} square_sums;
+
+static void add_squares(void *context, const pcsim_jacobian_block *block) {
+  square_sums *s = context;
+  double sum = 0;
+  for (int64_t r = 0; r < block->rows; r++)
+    for (int64_t i = 0; i < block->n; i++) {
+      const double x = block->numbers[r * block->stride + i];
+      sum += x * x;
+    }
+  s->sum[block->part] += sum;
+}
+
+static pcsim_status trace_of_row(groups *g, group *a, int row, const pcsim_jacobian *j, void *context) {
+  square_sums s = {{0}};
+  double *traces = context;
+  (void)g;
+  PCSIM_TRY(pcsim_executor_jacobian(a->reverse, j, add_squares, &s));
+  traces[row] = 0;
+  for (int i = 0; i < PCSIM_JACOBIAN_PARTS; i++) traces[row] += s.sum[i] / (double)a->n;
+  return PCSIM_OK;
+}
+
+pcsim_status groups_traces(groups *g, int which, const double *theta, double *traces) {
+  groups_theta(g, theta);
+  return for_rows(g, &g->group[which], NULL, trace_of_row, traces);
+}
+
+/* ------------------------------------------------------------------------- as an objective */
+
+void groups_objective_count(groups *g) {
+  g->objective.num_residuals = 0;
+  for (int i = 0; i < g->num; i++) g->objective.num_residuals += g->group[i].n * g->group[i].rows;
+}
+
+void groups_objective_begin(groups *g) {
+  g->objective = (objective){.num_parameters = num_parameters(g),
+                             .loss = loss,
+                             .normal = normal,
+                             .jacobian = jacobian,
+                             .product = product};
+}
+
+objective *groups_objective(groups *g) { return &g->objective; }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file train.h  Private: what a training is made of. */
+#ifndef PCSIM_PINN_TRAIN_H
+#define PCSIM_PINN_TRAIN_H
+
+#include "ansatz.h"
+#include "choose.h"
+#include "groups.h"
+#include "optimizer.h"
+#include "sample.h"
+
+#include <pcsim/pinn.h>
+
+enum { TRAIN_OPTIONS = 32 /**< of an optimiser */ };
+
+/** Where the residuals of one group hold. */
+typedef struct {
+  const char *name;                   /**< "interior", or that of the case's entry; borrowed */
+  const problem_condition *condition; /**< the first of its conditions; NULL: the interior */
+  int64_t n;                          /**< points at training */
+} train_group;
+
+/** `train:` as the case has it. */
+typedef struct {
+  double seconds; /**< budget, 0: in steps */
+  int64_t steps;  /**< budget, 0: in seconds */
+  double target;  /**< root of the held-out loss to stop at, 0: none */
+  uint64_t seed;
+  int threads;
+  int64_t look;    /**< steps between looks */
+  int64_t on;      /**< points of each place of conditions that are not built in */
+  double adaptive; /**< share of interior points that a redraw places where residuals are large */
+  const optimizer_kind *optimizer; /**< NULL: to be chosen */
+  double optimizer_option[TRAIN_OPTIONS];
+  bool fixed_network, fixed_points; /**< the case says so */
+} train_options;
+
+struct pcsim_training {
+  pcsim_tree *tree; /**< borrowed */
+  domain *domain;
+  problem problem;
+  choice choice;
+  train_options options;
+  pcsim_training_view view;
+  ansatz ansatz;
+  groups_parameters parameters;
+  groups *groups;
+  int num_groups;
+  train_group *group; /**< [num_groups], numbered as in `groups` */
+  int64_t num_parameters;
+  optimizer *optimizer;
+  double *theta, *best, *drawn; /**< [num_parameters]: now; with the least held-out loss; at the last draw */
+  int64_t step;                 /**< steps done */
+  int64_t draw;                 /**< draws of points done */
+  int64_t stalls;               /**< draws in a row at whose points no step was found */
+  double first_loss;            /**< held-out, before the first step */
+  double loss, held_out, best_loss, best_held_out;
+  double seconds;                     /**< of earlier parts */
+  pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
+  pcsim_program *gradient_program;
+};
+
+/* ---- train_read.c */
+
+extern const pcsim_key network_keys[], train_keys[];
+extern const size_t num_network_keys, num_train_keys;
+/** `network:` and `train:` into options and the choice; problems go to the tree. */
+void train_read_options(pcsim_tree *tree, train_options *options, choice *c);
+
+/* ---- train_choose.c */
+
+/** What the case leaves open; the sentence that says why goes to the log. */
+pcsim_status train_choose(pcsim_training *t) PCSIM_NODISCARD;
+
+/* ---- train_points.c */
+
+/** The groups and their residual programs. */
+pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
+/** Points of all groups for draw t->draw, those of the interior partly where the residuals of t->drawn are
+ * large. */
+pcsim_status train_draw(pcsim_training *t) PCSIM_NODISCARD;
+/** n points of a group, with normals [n][num_space] where they have any (else zeros). */
+pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
+                          double *normals) PCSIM_NODISCARD;
+/** Residuals [n][rows] of a group at points of a draw. */
+pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, uint64_t draw, int64_t n,
+                             double *residuals) PCSIM_NODISCARD;
+/** Loss at points that training does not see. */
+pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) PCSIM_NODISCARD;
+/** Weights that balance the groups, into the groups and the log. */
+pcsim_status train_balance(pcsim_training *t) PCSIM_NODISCARD;
+/** Where the first residual that is no number stands, into `text`; false: nowhere. */
+bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t size);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Groups of residuals, where their points lie, how they are weighed against each other. */
+#include "train.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ROWS = 64, CANDIDATES = 8 /* for each adaptive point */ };
+
+/* ------------------------------------------------------------------------- making them */
+
+/* Residual of a condition that is not built in. */
+static pcsim_status residual_text(const pcsim_training *t, const problem_condition *c, problem_text *text) {
+  *text = (problem_text){.node = c->text.node};
+  if (c->kind == CONDITION_RESIDUAL) return pcsim_strdup(c->text.text, &text->text);
+  const char *u = t->problem.unknown[c->unknown];
+  if (c->kind == CONDITION_VALUE) return text_format(&text->text, "%s - (%s)", u, c->text.text);
+  return text_format(&text->text, "dt(%s) - (%s)", u, c->text.text);
+}
+
+/* Lower texts [n], put in the network, add the group. */
+static pcsim_status add_group(pcsim_training *t, const char *name, const problem_condition *condition,
+                              const problem_text *const *texts, int n, int64_t points) {
+  pcsim_program *lowered = NULL, *composed = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_realloc((size_t)t->num_groups + 1, sizeof *t->group, &t->group), status, done);
+  PCSIM_GOTO(problem_lower(&t->problem, texts, n, &lowered), status, done);
+  if (!lowered) goto done;
+  PCSIM_GOTO(pcsim_lower_compose(lowered, &t->problem.names, t->ansatz.fields, &composed), status, done);
+  PCSIM_GOTO(groups_add(t->groups, name, composed, n), status, done);
+  t->group[t->num_groups] =
+      (train_group){.name = groups_name(t->groups, t->num_groups), .condition = condition, .n = points};
+  t->num_groups++;
+done:
+  pcsim_program_destroy(&lowered);
+  pcsim_program_destroy(&composed);
+  return status;
+}
+
+/* All conditions of the entry of condition `first` that are not built in. */
+static pcsim_status add_entry(pcsim_training *t, int first) {
+  const problem *p = &t->problem;
+  problem_text text[MAX_ROWS];
+  const problem_text *list[MAX_ROWS];
+  int n = 0;
+  pcsim_status status = PCSIM_OK;
+  for (int i = first; i < p->num_conditions && n < MAX_ROWS && status == PCSIM_OK; i++) {
+    if (t->ansatz.built[i] || p->condition[i].entry != p->condition[first].entry) continue;
+    status = residual_text(t, &p->condition[i], &text[n]);
+    if (status == PCSIM_OK) list[n] = &text[n], n++;
+  }
+  const problem_condition *c = &p->condition[first];
+  int64_t points = t->options.on;
+  if (c->place == PLACE_FIXED) { /* a point alone is one point */
+    bool all = true;
+    for (int i = 0; i < p->domain->num_coordinates; i++) all = all && c->fixed[i];
+    if (all) points = 1;
+  }
+  if (status == PCSIM_OK) status = add_group(t, c->name, c, list, n, points);
+  for (int i = 0; i < n; i++) text_clear(&text[i]);
+  return status;
+}
+
+pcsim_status train_make_groups(pcsim_training *t) {
+  const problem *p = &t->problem;
+  const problem_text *texts[PROBLEM_MAX];
+  int done = -1;
+  for (int i = 0; i < p->num_equations; i++) texts[i] = &p->equation[i];
+  PCSIM_TRY(add_group(t, "interior", NULL, texts, p->num_equations, t->choice.points));
+  for (int i = 0; i < p->num_conditions; i++) {
+    if (t->ansatz.built[i] || p->condition[i].entry <= done) continue;
+    done = p->condition[i].entry;
+    PCSIM_TRY(add_entry(t, i));
+  }
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------------------- drawing */
+
+/* Points on the pieces of a condition, shared out by area, at least one on each. */
+static pcsim_status piece_points(const pcsim_training *t, const problem_condition *c, uint64_t draw,
+                                 int64_t n, double *points, double *normals) {
+  const domain_view *d = t->problem.domain;
+  double area = 0, before = 0;
+  int64_t at = 0;
+  for (int k = 0; k < d->num_pieces; k++) area += c->piece[k] ? d->area[k] : 0;
+  for (int k = 0; k < d->num_pieces && area > 0; k++) {
+    if (!c->piece[k]) continue;
+    before += d->area[k];
+    const int64_t end = llround((double)n * before / area);
+    if (end > at)
+      PCSIM_TRY(domain_draw_piece(t->domain, k, t->options.seed, draw, end - at,
+                                  points + at * d->num_coordinates, normals + at * d->num_space));
+    at = end;
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int64_t n, double *points,
+                          double *normals) {
+  const domain_view *d = t->problem.domain;
+  const problem_condition *c = t->group[which].condition;
+  memset(normals, 0, (size_t)(n * d->num_space) * sizeof *normals);
+  if (!c) return domain_draw_inside(t->domain, t->options.seed, draw, n, points);
+  if (c->place == PLACE_START) return domain_draw_start(t->domain, t->options.seed, draw, n, points);
+  if (c->place == PLACE_PIECES) return piece_points(t, c, draw, n, points, normals);
+  PCSIM_TRY(domain_draw_inside(t->domain, t->options.seed, draw, n, points));
+  for (int64_t i = 0; i < n; i++)
+    for (int k = 0; k < d->num_coordinates; k++)
+      if (c->fixed[k]) points[i * d->num_coordinates + k] = c->at[k];
+  return PCSIM_OK;
+}
+
+pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, uint64_t draw, int64_t n,
+                             double *residuals) {
+  const domain_view *d = t->problem.domain;
+  double *points = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)(n * (d->num_coordinates + d->num_space)), sizeof *points, &points));
+  double *normals = points + n * d->num_coordinates;
+  pcsim_status status = train_points(t, which, draw, n, points, normals);
+  if (status == PCSIM_OK)
+    status = groups_residuals(t->groups, which, theta, n, d->num_coordinates, points, d->coordinate,
+                              d->num_space, normals, residuals);
+  pcsim_free(&points);
+  return status;
+}
+
+/* Interior points where the residuals at t->drawn are large. */
+static pcsim_status adaptive_points(pcsim_training *t, int64_t n, double *points) {
+  const domain_view *d = t->problem.domain;
+  const int width = d->num_coordinates, rows = groups_rows(t->groups, 0);
+  const int64_t from = CANDIDATES * n;
+  const double *weight = groups_weights(t->groups, 0);
+  const sample_density density = {1, 1};
+  const uint64_t draw = sample_draw(SAMPLE_CANDIDATES, (uint64_t)t->draw);
+  double *room = NULL;
+  int64_t *chosen = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)(from * (width + rows + 1)), sizeof *room, &room), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *chosen, &chosen), status, done);
+  double *candidates = room, *r = room + from * width, *size = r + from * rows;
+  PCSIM_GOTO(domain_draw_inside(t->domain, t->options.seed, draw, from, candidates), status, done);
+  PCSIM_GOTO(groups_residuals(t->groups, 0, t->drawn, from, width, candidates, NULL, 0, NULL, r), status,
+             done);
+  for (int64_t i = 0; i < from; i++)
+    for (int k = 0; k < rows; k++) size[i] += weight[k] * r[i * rows + k] * r[i * rows + k];
+  for (int64_t i = 0; i < from; i++) size[i] = sqrt(size[i]);
+  PCSIM_GOTO(
+      sample_choose(candidates, width, size, from, &density, t->options.seed, (uint64_t)t->draw, n, chosen),
+      status, done);
+  sample_take(candidates, width, chosen, n, points);
+done:
+  pcsim_free(&room), pcsim_free(&chosen);
+  return status;
+}
+
+pcsim_status train_draw(pcsim_training *t) {
+  const domain_view *d = t->problem.domain;
+  for (int g = 0; g < t->num_groups; g++) {
+    const int64_t n = t->group[g].n;
+    double *points = NULL;
+    PCSIM_TRY(pcsim_alloc((size_t)(n * (d->num_coordinates + d->num_space)), sizeof *points, &points));
+    double *normals = points + n * d->num_coordinates;
+    pcsim_status status =
+        train_points(t, g, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, points, normals);
+    const int64_t adaptive = g == 0 && t->draw > 0 ? (int64_t)(t->options.adaptive * (double)n) : 0;
+    if (status == PCSIM_OK && adaptive)
+      status = adaptive_points(t, adaptive, points + (n - adaptive) * d->num_coordinates);
+    if (status == PCSIM_OK)
+      status =
+          groups_points(t->groups, g, n, d->num_coordinates, points, d->coordinate, d->num_space, normals);
+    pcsim_free(&points);
+    PCSIM_TRY(status);
+  }
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------------- loss elsewhere */
+
+/* Mean squares [rows] of a group at points of a draw. */
+static pcsim_status mean_squares(pcsim_training *t, int g, const double *theta, uint64_t draw, int64_t n,
+                                 double *squares) {
+  const int rows = groups_rows(t->groups, g);
+  double *r = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)(n * rows), sizeof *r, &r));
+  pcsim_status status = train_residuals(t, g, theta, draw, n, r);
+  for (int k = 0; k < rows; k++) squares[k] = 0;
+  for (int64_t i = 0; i < n; i++)
+    for (int k = 0; k < rows; k++) squares[k] += r[i * rows + k] * r[i * rows + k] / (double)n;
+  pcsim_free(&r);
+  return status;
+}
+
+pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) {
+  *loss = 0;
+  for (int g = 0; g < t->num_groups; g++) {
+    double squares[MAX_ROWS];
+    const double *weight = groups_weights(t->groups, g);
+    PCSIM_TRY(mean_squares(t, g, theta, sample_draw(SAMPLE_HELD_OUT, 0), t->group[g].n, squares));
+    for (int k = 0; k < groups_rows(t->groups, g); k++) *loss += 0.5 * weight[k] * squares[k];
+  }
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name, double *norm) {
+  double squares[MAX_ROWS], sum = 0;
+  *name = t->group[g].name;
+  PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0), t->group[g].n > 1 ? 4096 : 1, squares));
+  for (int k = 0; k < groups_rows(t->groups, g); k++) sum += squares[k];
+  *norm = sqrt(sum);
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------------------ weights */
+
+/* A penalised row counts as much as the interior in the trace of J^T J: what a step of the weights changes in
+ * the one it changes in the other (Wang, Yu, Perdikaris 2022, with the mean squares of the rows). */
+pcsim_status train_balance(pcsim_training *t) {
+  double traces[MAX_ROWS], interior = 0;
+  PCSIM_TRY(groups_traces(t->groups, 0, t->theta, traces));
+  for (int k = 0; k < groups_rows(t->groups, 0); k++) interior += traces[k];
+  for (int g = 1; g < t->num_groups; g++) {
+    double weights[MAX_ROWS];
+    PCSIM_TRY(groups_traces(t->groups, g, t->theta, traces));
+    for (int k = 0; k < groups_rows(t->groups, g); k++) {
+      weights[k] = traces[k] > 0 && isfinite(interior / traces[k]) ? interior / traces[k] : 1;
+      pcsim_log(PCSIM_LOG_INFO, "weight of %s%s: %.3g", t->group[g].name,
+                groups_rows(t->groups, g) > 1 ? " (one of several)" : "", weights[k]);
+    }
+    groups_weight(t->groups, g, weights);
+  }
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------------- what went wrong */
+
+bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t size) {
+  const domain_view *d = t->problem.domain;
+  for (int g = 0; g < t->num_groups; g++) {
+    const double *points;
+    const int rows = groups_rows(t->groups, g);
+    const int64_t n = groups_get_points(t->groups, g, &points);
+    double *r = NULL;
+    if (pcsim_alloc((size_t)(n * rows), sizeof *r, &r) != PCSIM_OK) return false;
+    /* the interior has no normals; others are drawn again, to have theirs */
+    pcsim_status status =
+        g ? train_residuals(t, g, theta, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, r)
+          : groups_residuals(t->groups, g, theta, n, d->num_coordinates, points, NULL, 0, NULL, r);
+    int64_t bad = 0;
+    while (status == PCSIM_OK && bad < n * rows && isfinite(r[bad])) bad++;
+    pcsim_free(&r);
+    if (status != PCSIM_OK) pcsim_error_clear();
+    if (status != PCSIM_OK || bad == n * rows) continue;
+    size_t used = (size_t)snprintf(text, size, "the residual of %s is no number at (", t->group[g].name);
+    for (int k = 0; k < d->num_coordinates && used < size; k++)
+      used += (size_t)snprintf(text + used, size - used, "%s%s = %.6g", k ? ", " : "", d->coordinate[k],
+                               points[bad / rows * d->num_coordinates + k]);
+    if (used < size) snprintf(text + used, size - used, ")");
+    return true;
+  }
+  return false;
+}

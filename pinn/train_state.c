@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checkpoints: a line of text, then numbers as the machine has them.
+ *
+ *      pcsim training 1 HASH PARAMETERS STATE CHECKSUM
+ *
+ *  followed by scalars, theta, the best theta, theta at the last draw, weights, the optimiser's state. */
+#include "train.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER = 256, NUM_SCALARS = 12 };
+
+typedef struct {
+  double *numbers;
+  size_t n;
+} state;
+
+/* FNV-1a, 64 bits. */
+static uint64_t checksum(const void *data, size_t size) {
+  const unsigned char *bytes = data;
+  uint64_t h = 1469598103934665603u;
+  for (size_t i = 0; i < size; i++) h = (h ^ bytes[i]) * 1099511628211u;
+  return h;
+}
+
+static size_t num_weights(const pcsim_training *t) {
+  size_t n = 0;
+  for (int g = 0; g < t->num_groups; g++) n += (size_t)groups_rows(t->groups, g);
+  return n;
+}
+
+/* Everything as one array, to be written out or filled in; `out` false: into the training. */
+static void pass(pcsim_training *t, double *numbers, bool out) {
+  double *inner;
+  int64_t num_inner;
+  const size_t n = (size_t)t->num_parameters;
+  double scalars[NUM_SCALARS] = {(double)t->step, (double)t->draw, (double)t->stalls, t->first_loss, t->loss,
+                                 t->held_out,     t->best_loss,    t->best_held_out,  t->seconds};
+  t->options.optimizer->state(t->optimizer, &inner, &num_inner);
+  struct {
+    double *data;
+    size_t n;
+  } parts[] = {
+      {scalars, NUM_SCALARS}, {t->theta, n}, {t->best, n}, {t->drawn, n}, {inner, (size_t)num_inner}};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    memcpy(out ? numbers : parts[i].data, out ? parts[i].data : numbers, parts[i].n * sizeof *numbers);
+    numbers += parts[i].n;
+  }
+  for (int g = 0; g < t->num_groups; g++) {
+    const size_t rows = (size_t)groups_rows(t->groups, g);
+    if (out) memcpy(numbers, groups_weights(t->groups, g), rows * sizeof *numbers);
+    else groups_weight(t->groups, g, numbers);
+    numbers += rows;
+  }
+  t->step = (int64_t)scalars[0], t->draw = (int64_t)scalars[1], t->stalls = (int64_t)scalars[2];
+  t->first_loss = scalars[3], t->loss = scalars[4], t->held_out = scalars[5];
+  t->best_loss = scalars[6], t->best_held_out = scalars[7], t->seconds = scalars[8];
+}
+
+static size_t count(pcsim_training *t) {
+  double *inner;
+  int64_t n;
+  t->options.optimizer->state(t->optimizer, &inner, &n);
+  return NUM_SCALARS + 3 * (size_t)t->num_parameters + (size_t)n + num_weights(t);
+}
+
+pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash, const char *path) {
+  pcsim_training *t = (pcsim_training *)training; /* passing out changes nothing */
+  const size_t n = count(t);
+  char *bytes = NULL;
+  double *numbers = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc(HEADER + n * sizeof(double), 1, &bytes), status, done);
+  PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
+  pass(t, numbers, true);
+  memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
+  snprintf(bytes, HEADER, "pcsim training 1 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
+           checksum(numbers, n * sizeof *numbers));
+  status = pcsim_file_write(path, bytes, HEADER + n * sizeof *numbers);
+done:
+  pcsim_free(&bytes);
+  pcsim_free(&numbers);
+  return status;
+}
+
+static pcsim_status check(pcsim_training *t, const char *bytes, size_t size, const char *hash,
+                          const char *path) {
+  char found[80] = "";
+  int64_t parameters = 0;
+  size_t n = 0;
+  uint64_t sum = 0;
+  PCSIM_CHECK(
+      size > HEADER && memchr(bytes, '\n', HEADER) &&
+          sscanf(bytes, "pcsim training 1 %79s %" SCNd64 " %zu %" SCNx64, found, &parameters, &n, &sum) == 4,
+      PCSIM_ERR_IO, "%s is no checkpoint of a training", path);
+  PCSIM_CHECK(size == HEADER + n * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
+              PCSIM_ERR_IO, "%s is damaged", path);
+  PCSIM_CHECK(!strcmp(found, hash) && parameters == t->num_parameters && n == count(t), PCSIM_ERR_CASE,
+              "%s is of another case and cannot be resumed; --force starts again", path);
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_training_load(pcsim_training *t, const char *hash, const char *path) {
+  char *bytes = NULL;
+  double *numbers = NULL;
+  size_t size;
+  pcsim_status status;
+  PCSIM_TRY(pcsim_file_read(path, SIZE_MAX / 4, &bytes, &size));
+  PCSIM_GOTO(check(t, bytes, size, hash, path), status, done);
+  PCSIM_GOTO(pcsim_alloc(count(t), sizeof *numbers, &numbers), status, done);
+  memcpy(numbers, bytes + HEADER, size - HEADER);
+  pass(t, numbers, false);
+  status = train_draw(t);
+done:
+  pcsim_free(&bytes);
+  pcsim_free(&numbers);
+  return status;
+}

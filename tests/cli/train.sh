@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# train.sh PCSIM: networks trained from cases: errors, files, exact stop and resume, references that training does not
+# see, conditions built in and penalised, what goes wrong.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cat >"$work/poisson.yaml" <<'YAML'
+pcsim: 1
+title: Poisson
+domain: {box: {x: [0, 1], y: [0, 1]}}
+physics: {unknowns: [u], equations: ["lap(u) + 2*pi^2*sin(pi*x)*sin(pi*y)"]}
+boundaries: {"*": {u: 0}}
+network: {layers: [12, 12], activation: tanh}
+train: {budget: 100 steps, seed: 3, points: 400, redraw: 30, optimizer: ssbroyden}
+reference: {u: {exact: "sin(pi*x)*sin(pi*y)", tolerance: 1e-2, source: exact}}
+YAML
+run "$pcsim" run "$work/poisson.yaml" -o "$work/whole"
+expect_rc 0 "Poisson"
+expect_out "built in: u on *" "Poisson"
+expect_out "penalised: nothing" "Poisson"
+for file in case.yaml summary.json history.csv report.html fields.hdf field-u.png model.h5 log.txt; do
+  [ -s "$work/whole/$file" ] || fault "Poisson: no $file"
+done
+grep -q '"status": "completed"' "$work/whole/summary.json" || fault "status of a training"
+for key in parameters points loss optimizer seed; do grep -q "\"$key\":" "$work/whole/summary.json" || fault "no $key"; done
+number "$work/whole/summary.json" error.u | awk '{ exit !($1 > 0 && $1 < 1e-2) }' || fault "error of Poisson"
+
+# The same bits with one thread, after a stop at any step, without the reference.
+run "$pcsim" run "$work/poisson.yaml" -o "$work/one" --set train.threads=1
+expect_rc 0 "one thread"
+cmp "$work/whole/model.h5" "$work/one/model.h5" || fault "the number of threads changes the bits"
+for stop in 1 30 59; do
+  rm -rf "$work/stopped"
+  run "$pcsim" run "$work/poisson.yaml" -o "$work/stopped" --steps "$stop"
+  expect_rc 3 "stop after $stop"
+  [ -e "$work/stopped/summary.json" ] && fault "a stopped training looks finished"
+  run "$pcsim" run "$work/poisson.yaml" -o "$work/stopped" --resume
+  expect_rc 0 "resume after $stop"
+  expect_out "goes on from step $stop" "resume after $stop"
+  cmp "$work/whole/model.h5" "$work/stopped/model.h5" || fault "stop after $stop changes the bits"
+  [ "$(cut -d, -f1-4 "$work/whole/history.csv")" = "$(cut -d, -f1-4 "$work/stopped/history.csv")" ] ||
+    fault "stop after $stop changes the history"
+done
+sed '/^reference:/d' "$work/poisson.yaml" >"$work/blind.yaml"
+run "$pcsim" run "$work/blind.yaml" -o "$work/blind"
+expect_rc 0 "without reference"
+cmp "$work/whole/model.h5" "$work/blind/model.h5" || fault "the reference changes the bits"
+
+# Another seed is another run; a reference that is missed; a checkpoint of another case.
+run "$pcsim" run "$work/poisson.yaml" -o "$work/seed" --set train.seed=4
+cmp -s "$work/whole/model.h5" "$work/seed/model.h5" && fault "the seed changes nothing"
+run "$pcsim" run "$work/poisson.yaml" -o "$work/missed" --set reference.u.tolerance=1e-12
+expect_rc 1 "reference missed"
+expect_out MISSED "reference missed"
+
+# Penalised conditions have weights; a rate at the start; a period.
+run "$pcsim" run "$work/poisson.yaml" -o "$work/soft" --set 'boundaries."*".exact=false' --set reference.u.tolerance=0.5
+expect_rc 0 "penalised"
+expect_out "penalised: u on *" "penalised"
+expect_out "weight of *" "penalised"
+cat >"$work/wave.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [0, 2], t: [0, 0.5]}}
+physics: {unknowns: [u], equations: ["u_tt - u_xx"]}
+boundaries: {x-min: {periodic: x-max}}
+initial: {u: sin(pi*x), u_t: 0}
+network: {layers: [10, 10]}
+train: {budget: 150 steps, points: 300}
+reference: {u: {exact: "sin(pi*x)*cos(pi*t)", tolerance: 2e-2}}
+YAML
+run "$pcsim" run "$work/wave.yaml" -o "$work/wave"
+expect_rc 0 "wave"
+expect_out "u on initial; u_t on initial; period of x" "wave"
+
+# A residual that is no number: which, where, exit 3.
+sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
+run "$pcsim" run "$work/bad.yaml" -o "$work/bad"
+expect_rc 3 "no number"
+grep -q '"reason": "the residual of interior is no number at (x = ' "$work/bad/summary.json" || fault "no place of what is no number"
+finish
