@@ -7,9 +7,10 @@
  *
  *     sum over sets S of coordinates, not empty, of (-1)^(|S| + 1) times the product of the P_i in S:
  *
- * as smooth as the values, also in corners. Solids are joined by the weights w_i = product over j != i of the
- * squares of their distance factors D_j (V. L. Rvachev, T. I. Sheiko, V. Shapiro, I. Tsukanov, Comput. Aided
- * Geom. Design 18 (2001) 195-220). */
+ * as smooth as the values, also in corners. Solids are joined by the weights w_i = 1 / D_i of their distance
+ * factors (V. L. Rvachev, T. I. Sheiko, V. Shapiro, I. Tsukanov, Comput. Aided Geom. Design 18 (2001)
+ * 195-220), which is linear between two plates. Higher powers would keep the normal derivatives of the values
+ * too, which nothing needs, with steeper transitions that a network has to make up for. */
 #include "distance.h"
 
 enum { SIDES_MAX = 3 /**< coordinates with values on their sides that are joined exactly: 3^n - 1 terms */ };
@@ -95,29 +96,27 @@ static pcsim_value solid_values(blend *b, int number) {
   return boolean_sum(b, &d->solids[number], 0, -1, 1, pcsim_build_constant(b->p, 1), fixed, PCSIM_NO_VALUE);
 }
 
-/** Of the values [n] of solids with the distance factors [n]. */
+/** Of the values [n] of solids with the distance factors [n]: the next one is joined to what there is, both
+ *  weighted by the other's distance. */
 static pcsim_value join(pcsim_program *p, const pcsim_value *value, const pcsim_value *factor, int n) {
-  pcsim_value above = PCSIM_NO_VALUE, below = PCSIM_NO_VALUE;
-  if (n == 1) return value[0];
-  for (int i = 0; i < n; i++) {
-    pcsim_value weight = PCSIM_NO_VALUE;
-    for (int j = 0; j < n; j++)
-      if (j != i)
-        weight =
-            weight == PCSIM_NO_VALUE ? factor[j] : pcsim_build_binary(p, PCSIM_OP_MUL, weight, factor[j]);
-    weight = pcsim_build_binary(p, PCSIM_OP_MUL, weight, weight);
-    const pcsim_value part = pcsim_build_binary(p, PCSIM_OP_MUL, weight, value[i]);
-    above = i == 0 ? part : pcsim_build_binary(p, PCSIM_OP_ADD, above, part);
-    below = i == 0 ? weight : pcsim_build_binary(p, PCSIM_OP_ADD, below, weight);
+  pcsim_value all = value[0], distance = factor[0];
+  for (int i = 1; i < n; i++) {
+    const pcsim_value sum = pcsim_build_binary(p, PCSIM_OP_ADD, distance, factor[i]);
+    const pcsim_value above =
+        pcsim_build_binary(p, PCSIM_OP_ADD, pcsim_build_binary(p, PCSIM_OP_MUL, factor[i], all),
+                           pcsim_build_binary(p, PCSIM_OP_MUL, distance, value[i]));
+    all = pcsim_build_binary(p, PCSIM_OP_DIV, above, sum);
+    distance =
+        pcsim_build_binary(p, PCSIM_OP_DIV, pcsim_build_binary(p, PCSIM_OP_MUL, distance, factor[i]), sum);
   }
-  return pcsim_build_binary(p, PCSIM_OP_DIV, above, below);
+  return all;
 }
 
 pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_program *p, pcsim_space space,
                          pcsim_value coordinates) {
   blend b = {.d = d, .values = values, .p = p, .space = space, .coordinates = coordinates};
   bool of[PIECES_MAX], same = true;
-  pcsim_value factor[SOLIDS_MAX], value[SOLIDS_MAX], used[SOLIDS_MAX];
+  pcsim_value factor[SOLIDS_MAX], value[SOLIDS_MAX] = {0}, used[SOLIDS_MAX] = {0};
   int last = -1, n = 0;
   for (int i = 0; i < d->view.num_pieces; i++) {
     of[i] = values[i].program != NULL;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Distance functions of pieces of the boundary, as programs.
  *
- * Each solid with marked faces gives a factor: zero on these faces, positive in the rest of the closed
- * domain. The product of the factors is the distance function (R-equivalence to leading order; V. L. Rvachev,
- * Theory of R-functions, 1982; Biswas and Shapiro, Graphical Models 66 (2004); Sukumar and Srivastava,
- * Comput. Methods Appl. Mech. Engrg. 389 (2022)). Factors, smooth inside unless a line says otherwise:
+ * Each solid with marked faces gives a factor D: zero on these faces, positive in the rest of the closed
+ * domain. Factors of solids that meet are multiplied: a product is smooth where the boundary has a corner, as
+ * what it is to multiply. Those of solids that lie apart are joined by the harmonic mean D E / (D + E), which
+ * is D close to the zero of D and does not get smaller with every further solid; it also is what the values
+ * on them are weighed with (domain_blend.c). Sources: V. L. Rvachev, Theory of R-functions, 1982; Biswas and
+ * Shapiro, Graphical Models 66 (2004); Sukumar and Srivastava, Comput. Methods Appl. Mech. Engrg. 389 (2022).
+ * Factors, smooth inside unless a line says otherwise:
  *
  *   box, domain inside     product of 4 (x - a) (b - x) / (b - a)^2, or (x - a) / (b - a) where one side is
  *                          marked: a polynomial, also where two sides meet
  *   ball, domain inside    1 - r^2 / R^2
- *   ball, domain outside   (r^2 - R^2) / (r^2 + R^2)
- *   box, domain outside    the same in each coordinate, joined by a + b + sqrt(a^2 + b^2); second derivatives
- *                          grow as 1 / distance towards re-entrant corners, as they must: no function that
- *                          vanishes on both sides of one with a slope has bounded ones. From three
- * coordinates on the fourth root of the sum of fourth powers of positive parts union                  where a
+ *   ball, domain outside   harmonic: log(r / R) in the plane, 1 - (R / r)^(k - 2) in k > 2 coordinates,
+ * scaled; on the line (r^2 - R^2) / (r^2 + R^2) box, domain outside    ((x - c)^2 - h^2) / ((x - c)^2 + h^2)
+ * in each coordinate, joined by a + b + sqrt(a^2 + b^2); second derivatives grow as 1 / distance towards
+ * re-entrant corners, as they must: no function that vanishes on both sides of one with a slope has bounded
+ * ones. From three coordinates on the fourth root of the sum of fourth powers of positive parts union where a
  * part of a face is inside of another solid, trimmed (Sukumar and Srivastava, eq. 11): sqrt(f^2 + (sqrt(t^2 +
  * f^4) - t)^2 / 4), zero where f = 0 and t >= 0, both of them bounded first; on the face itself it has a kink
  */
@@ -74,6 +77,19 @@ static pcsim_value beyond(pcsim_program *p, pcsim_value s) {
   return over(p, sub(p, s, number(p, 1)), add(p, s, number(p, 1)));
 }
 
+/** Outside of a ball, by the square of the distance from its centre over that of its radius: harmonic in the
+ *  coordinates that it is bounded in, 1 as far away as the domain is large. */
+static pcsim_value around(const domain *d, const solid *s, pcsim_program *p, pcsim_value square) {
+  const double far = d->size * d->size / (s->radius * s->radius);
+  int k = 0;
+  for (int i = 0; i < d->view.num_space; i++) k += s->bounded[i];
+  if (k == 1) return beyond(p, square);
+  if (k == 2) return mul(p, pcsim_build_unary(p, PCSIM_OP_LOG, square), number(p, 1 / log(far)));
+  pcsim_value power = k == 3 ? over(p, number(p, 1), pcsim_build_unary(p, PCSIM_OP_SQRT, square))
+                             : pcsim_build_binary(p, PCSIM_OP_POW, square, number(p, 1 - 0.5 * k));
+  return mul(p, sub(p, number(p, 1), power), number(p, 1 / (1 - pow(far, 1 - 0.5 * k))));
+}
+
 /** Zero at the marked sides of coordinate i, positive between them; `sides` 1: the lower one, 2: the upper
  *  one. */
 static pcsim_value between(const solid *s, int i, int sides, pcsim_program *p, pcsim_value x) {
@@ -113,7 +129,7 @@ static pcsim_value solid_factor(const domain *d, const solid *s, const int *side
   int n = 0;
   if (s->kind == SOLID_BALL) {
     const pcsim_value r = ball_square(d, s, p, x);
-    return positive ? sub(p, number(p, 1), r) : beyond(p, r);
+    return positive ? sub(p, number(p, 1), r) : around(d, s, p, r);
   }
   for (int i = 0; i < d->view.num_space; i++) {
     if (!sides[i]) continue;
@@ -267,11 +283,50 @@ bool distance_factors(const domain *d, const bool *of, pcsim_program *p, pcsim_v
   return any;
 }
 
+/** May the surfaces of two solids meet? Points of the faces of the first are compared with the second. */
+static bool may_meet(const domain *d, int first, int second) {
+  double u[SEQUENCE_MAX], x[SPACE_MAX], normal[SPACE_MAX];
+  bool inside = false, outside = false;
+  for (int i = 0; i < d->num_faces; i++) {
+    const face *f = &d->faces[i];
+    sequence s;
+    if (f->solid != first) continue;
+    sequence_start(&s, SEQUENCE_SOBOL, face_numbers(d, f), 0, 0);
+    for (int k = 0; k < TOUCH_TRIES; k++) {
+      sequence_point(&s, (uint64_t)k, u);
+      face_point(d, f, u, x, normal);
+      const double level = solid_level(&d->solids[second], d->view.num_space, x);
+      if (fabs(level) < 1e-3 * d->size) return true;
+      inside = inside || level > 0;
+      outside = outside || level < 0;
+    }
+  }
+  return inside && outside;
+}
+
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates) {
-  pcsim_value factor[SOLIDS_MAX], product = PCSIM_NO_VALUE;
+  pcsim_value factor[SOLIDS_MAX], all = PCSIM_NO_VALUE;
   if (!distance_factors(d, of, p, coordinates, factor)) return PCSIM_NO_VALUE;
-  for (int i = 0; i < d->num_solids; i++)
-    if (factor[i] != PCSIM_NO_VALUE)
-      product = product == PCSIM_NO_VALUE ? factor[i] : mul(p, product, factor[i]);
-  return product;
+  for (int i = 0; i < d->num_solids; i++) {
+    if (factor[i] == PCSIM_NO_VALUE) continue;
+    /* What meets the solids that were gathered so far joins them, and brings those that it meets itself. */
+    bool gathered[SOLIDS_MAX] = {false}, more = true;
+    pcsim_value product = factor[i];
+    factor[i] = PCSIM_NO_VALUE;
+    gathered[i] = true;
+    while (more) {
+      more = false;
+      for (int j = i + 1; j < d->num_solids; j++) {
+        bool meets = false;
+        for (int k = 0; k < d->num_solids && factor[j] != PCSIM_NO_VALUE && !meets; k++)
+          meets = gathered[k] && (may_meet(d, j, k) || may_meet(d, k, j));
+        if (!meets) continue;
+        product = mul(p, product, factor[j]);
+        factor[j] = PCSIM_NO_VALUE;
+        gathered[j] = more = true;
+      }
+    }
+    all = all == PCSIM_NO_VALUE ? product : over(p, mul(p, all, product), add(p, all, product));
+  }
+  return all;
 }

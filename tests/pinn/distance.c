@@ -133,8 +133,8 @@ static void balls(void **state) {
   assert_close(m.most_second, 0.5, 1e-13);
   m = check(disks, (const char *[]){"disk1", "disk2", NULL});
   assert_true(m.least_inside > 0 && m.most <= 1);
-  assert_true(m.least_slope > 5 && m.most_slope <= 10); /* 1 / radius, times the other's factor */
-  assert_true(m.most_second <= 200);
+  assert_true(m.least_slope > 3.7 && m.most_slope < 3.9); /* 2 / (radius log(size^2 / radius^2)) */
+  assert_true(m.most_second <= 120);
   m = check(disks, (const char *[]){"disk2", "x-min", "x-max", "y-min", "y-max", NULL});
   assert_true(m.least_inside > 0 && m.most <= 1 && m.most_second <= 400);
   m = check(
