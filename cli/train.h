@@ -9,7 +9,7 @@
  * not see it. */
 typedef struct cli_train_references cli_train_references;
 /** Problems go to the tree; NULL where the case has none. Caller destroys. */
-pcsim_status cli_train_references_read(pcsim_tree *tree, const pcsim_training *training,
+pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *training,
                                        cli_train_references **references) PCSIM_NODISCARD;
 void cli_train_references_destroy(cli_train_references **references);
 /** Errors of the best state into the quantities "error.NAME", and the verdicts; not `whole`: at fewer points.

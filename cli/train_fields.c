@@ -40,7 +40,7 @@ static void place(const plane *p, int coordinates, double x, double y, double *p
 }
 
 /* Which rectangles have their centre in the domain; returns how many. */
-static int64_t find_kept(const pcsim_training *t, const plane *p, bool *kept) {
+static int64_t find_kept(pcsim_training *t, const plane *p, bool *kept) {
   const int coordinates = pcsim_training_get(t)->num_coordinates;
   int64_t found = 0;
   double point[64];

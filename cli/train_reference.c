@@ -290,7 +290,7 @@ static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, c
   return PCSIM_OK;
 }
 
-static pcsim_status read_all(pcsim_tree *tree, const pcsim_training *t, cli_train_references *r) {
+static pcsim_status read_all(pcsim_tree *tree, pcsim_training *t, cli_train_references *r) {
   const pcsim_training_view *v = pcsim_training_get(t);
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
   for (int64_t i = 0; i < pcsim_node_size(node); i++) {
@@ -307,7 +307,7 @@ static pcsim_status read_all(pcsim_tree *tree, const pcsim_training *t, cli_trai
   return PCSIM_OK;
 }
 
-pcsim_status cli_train_references_read(pcsim_tree *tree, const pcsim_training *training,
+pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *training,
                                        cli_train_references **references) {
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
   cli_train_references *r = NULL;

@@ -1,127 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A training: made from a case, run step by step. */
+/* A training, step by step. */
 #include "train.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Draws in a row at which no step is found, before it is taken as the end. */
+/* Times in a row that no step is found, before it is taken as the end. */
 enum { MOST_STALLS = 3 };
 /* A root of the loss that is smaller than at the start by this is a floor, not a failure. */
 static const double floor_reduction = 1e-4;
-
-void pcsim_training_destroy(pcsim_training **training) {
-  pcsim_training *t = *training;
-  if (!t) return;
-  if (t->optimizer) t->options.optimizer->destroy(&t->optimizer);
-  groups_destroy(&t->groups);
-  groups_parameters_clear(&t->parameters);
-  ansatz_clear(&t->ansatz);
-  problem_clear(&t->problem);
-  domain_destroy(&t->domain);
-  pcsim_executor_destroy(&t->values);
-  pcsim_executor_destroy(&t->gradients);
-  pcsim_program_destroy(&t->gradient_program);
-  pcsim_free(&t->group);
-  pcsim_free(&t->theta);
-  pcsim_free(&t->best);
-  pcsim_free(&t->drawn);
-  pcsim_free(training);
-}
-
-/* ---------------------------------------------------------------------------- making */
-
-static pcsim_status make_ansatz(pcsim_training *t) {
-  const domain_view *d = t->problem.domain;
-  ansatz_options options = {
-      .network = network_find(t->choice.network.kind), .options = t->choice.network, .prefix = "net_"};
-  char *text = NULL;
-  for (int u = 0; u < PROBLEM_MAX; u++) options.magnitude[u] = 1;
-  for (int side = 0; d->time >= 0 && side < 2; side++) options.time[side] = d->range[d->time][side];
-  PCSIM_TRY(ansatz_build(&t->problem, t->domain, &options, &t->ansatz));
-  if (!t->ansatz.fields) return PCSIM_OK;
-  for (int built = 1; built >= 0; built--) {
-    PCSIM_TRY(ansatz_names(&t->problem, &t->ansatz, built, &text));
-    pcsim_log(PCSIM_LOG_INFO, "%s: %s", built ? "built in" : "penalised", *text ? text : "nothing");
-    pcsim_free(&text);
-  }
-  return PCSIM_OK;
-}
-
-static pcsim_status make_state(pcsim_training *t) {
-  const size_t n = (size_t)t->num_parameters;
-  PCSIM_TRY(pcsim_alloc(n, sizeof *t->theta, &t->theta));
-  PCSIM_TRY(pcsim_alloc(n, sizeof *t->best, &t->best));
-  PCSIM_TRY(pcsim_alloc(n, sizeof *t->drawn, &t->drawn));
-  memcpy(t->theta, t->parameters.start, n * sizeof *t->theta);
-  memcpy(t->best, t->theta, n * sizeof *t->best);
-  memcpy(t->drawn, t->theta, n * sizeof *t->drawn);
-  PCSIM_TRY(train_draw(t));
-  PCSIM_TRY(train_balance(t));
-  PCSIM_TRY(train_held_out(t, t->theta, &t->held_out));
-  t->first_loss = t->best_held_out = t->held_out;
-  PCSIM_TRY(groups_objective(t->groups)->loss(groups_objective(t->groups), t->theta, &t->loss, NULL));
-  t->best_loss = t->loss;
-  return t->options.optimizer->create(t->num_parameters, t->options.optimizer_option, t->options.threads,
-                                      &t->optimizer);
-}
-
-static void fill_view(pcsim_training *t) {
-  const domain_view *d = t->problem.domain;
-  t->view = (pcsim_training_view){.num_coordinates = d->num_coordinates,
-                                  .num_space = d->num_space,
-                                  .time = d->time,
-                                  .coordinate = d->coordinate,
-                                  .range = d->range,
-                                  .num_unknowns = t->problem.num_unknowns,
-                                  .unknown = (const char *const *)t->problem.unknown,
-                                  .gauge = t->problem.gauge,
-                                  .network = t->choice.network.kind,
-                                  .optimizer = t->options.optimizer->name,
-                                  .num_parameters = t->num_parameters,
-                                  .seed = t->options.seed,
-                                  .budget_seconds = t->options.seconds,
-                                  .budget_steps = t->options.steps,
-                                  .num_groups = t->num_groups};
-  for (int g = 0; g < t->num_groups; g++) t->view.num_points += t->group[g].n;
-}
-
-static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
-  const size_t before = pcsim_tree_num_problems(tree);
-  train_read_options(tree, &t->options, &t->choice);
-  PCSIM_TRY(domain_read(tree, &t->domain));
-  if (!t->domain) return PCSIM_OK;
-  PCSIM_TRY(problem_read(tree, domain_get(t->domain), &t->problem));
-  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
-  PCSIM_TRY(train_choose(t));
-  PCSIM_TRY(make_ansatz(t));
-  if (!t->ansatz.fields) return PCSIM_OK;
-  PCSIM_TRY(groups_parameters_of(t->ansatz.fields, "net_", &t->parameters));
-  t->num_parameters = t->parameters.first[t->parameters.num];
-  PCSIM_TRY(groups_create(&t->parameters, t->options.threads, &t->groups));
-  PCSIM_TRY(train_make_groups(t));
-  PCSIM_TRY(make_state(t));
-  fill_view(t);
-  pcsim_log(PCSIM_LOG_INFO, "%lld parameters, %lld points", (long long)t->num_parameters,
-            (long long)t->view.num_points);
-  return PCSIM_OK;
-}
-
-pcsim_status pcsim_training_read(pcsim_tree *tree, pcsim_training **training) {
-  const size_t before = pcsim_tree_num_problems(tree);
-  pcsim_training *t = NULL;
-  *training = NULL;
-  PCSIM_TRY(pcsim_alloc(1, sizeof *t, &t));
-  t->tree = tree;
-  pcsim_status status = create(tree, t);
-  if (status != PCSIM_OK || pcsim_tree_num_problems(tree) != before) pcsim_training_destroy(&t);
-  *training = t;
-  return status;
-}
-
-const pcsim_training_view *pcsim_training_get(const pcsim_training *t) { return &t->view; }
-int64_t pcsim_training_at(const pcsim_training *t) { return t->step; }
 
 /* --------------------------------------------------------------------------- running */
 
@@ -151,11 +39,35 @@ static void finish_bad(course *c) {
   finish(c, PCSIM_TRAINING_DIVERGED, text);
 }
 
+/* All points anew. */
 static pcsim_status redraw(pcsim_training *t) {
   t->draw++;
-  memcpy(t->drawn, t->theta, (size_t)t->num_parameters * sizeof *t->drawn);
-  PCSIM_TRY(train_draw(t));
-  t->options.optimizer->changed(t->optimizer);
+  PCSIM_TRY(train_draw(t, NULL));
+  t->kind->changed(t->optimizer);
+  return PCSIM_OK;
+}
+
+/* More points where those that training does not see are fitted worse; `*grown` says so. */
+static pcsim_status grow(pcsim_training *t, bool *grown) {
+  double held_out;
+  PCSIM_TRY(train_held_out(t, t->theta, &held_out));
+  const int64_t points =
+      choose_points(t->group[0].n, t->num_parameters, sqrt(2 * t->loss), sqrt(2 * held_out));
+  *grown = points > t->group[0].n;
+  if (!*grown) return PCSIM_OK;
+  PCSIM_TRY(train_grow(t, points));
+  t->kind->changed(t->optimizer);
+  return PCSIM_OK;
+}
+
+/* Before a step: what is due at its number, and a way out where no step was found. */
+static pcsim_status renew(pcsim_training *t) {
+  bool grown = false;
+  if (t->choice.redraw > 0 && (t->stalls > 0 || (t->step > 0 && t->step % t->choice.redraw == 0)))
+    return redraw(t);
+  if (t->step > 0 && t->choice.look > 0 && (t->stalls > 0 || t->step % t->choice.look == 0))
+    PCSIM_TRY(grow(t, &grown));
+  if (t->stalls > 0 && !grown) t->kind->changed(t->optimizer);
   return PCSIM_OK;
 }
 
@@ -175,11 +87,10 @@ static pcsim_status finish_stalled(course *c) {
     for (int k = 0; k < groups_rows(t->groups, g); k++) sum += groups_weights(t->groups, g)[k] * squares[k];
     if (sum > most) most = sum, name = t->group[g].name;
   }
-  snprintf(
-      text, sizeof text,
-      "no step lowers the loss at %d draws of points in a row, though its root is still %.2g of that at the "
-      "start; the largest part is that of %s",
-      MOST_STALLS, sqrt(t->best_held_out / t->first_loss), name);
+  snprintf(text, sizeof text,
+           "no step lowers the loss %d times in a row, though its root is still %.2g of that at the "
+           "start; the largest part is that of %s",
+           MOST_STALLS, sqrt(t->best_held_out / t->first_loss), name);
   finish(c, PCSIM_TRAINING_STAGNATED, text);
   return PCSIM_OK;
 }
@@ -193,7 +104,7 @@ static pcsim_status look(course *c, const optimizer_report *report) {
     t->best_held_out = t->held_out, t->best_loss = t->loss;
     memcpy(t->best, t->theta, (size_t)t->num_parameters * sizeof *t->best);
   }
-  if (t->options.target > 0 && sqrt(2 * t->best_held_out) <= t->options.target)
+  if (t->from->options.target > 0 && sqrt(2 * t->best_held_out) <= t->from->options.target)
     finish(c, PCSIM_TRAINING_CONVERGED, "the residual target is reached");
   const pcsim_training_step step = {.step = t->step,
                                     .loss = t->loss,
@@ -205,22 +116,26 @@ static pcsim_status look(course *c, const optimizer_report *report) {
   return c->observer ? c->observer(c->context, &step) : PCSIM_OK;
 }
 
+pcsim_status train_step(pcsim_training *t, optimizer_report *report) {
+  PCSIM_TRY(renew(t));
+  PCSIM_TRY(t->kind->step(t->optimizer, groups_objective(t->groups), t->theta, report));
+  t->step++;
+  t->loss = report->loss;
+  t->stalls = report->stalled ? t->stalls + 1 : 0;
+  return PCSIM_OK;
+}
+
 static pcsim_status advance(course *c) {
   pcsim_training *t = c->t;
   optimizer_report report = {0};
-  const bool due = t->choice.redraw > 0 && t->step > 0 && t->step % t->choice.redraw == 0;
-  if (due || (t->stalls > 0 && t->choice.redraw > 0)) PCSIM_TRY(redraw(t));
-  PCSIM_TRY(t->options.optimizer->step(t->optimizer, groups_objective(t->groups), t->theta, &report));
-  t->step++;
-  t->loss = report.loss;
-  t->stalls = report.stalled ? t->stalls + 1 : 0;
+  PCSIM_TRY(train_step(t, &report));
   if (!isfinite(t->loss)) finish_bad(c);
-  else if (t->stalls >= (t->choice.redraw > 0 ? MOST_STALLS : 1)) PCSIM_TRY(finish_stalled(c));
-  else if (t->options.steps > 0 && t->step >= t->options.steps)
+  else if (t->stalls >= MOST_STALLS) PCSIM_TRY(finish_stalled(c));
+  else if (t->from->options.steps > 0 && t->step >= t->from->options.steps)
     finish(c, PCSIM_TRAINING_COMPLETED, "the budget of steps is used");
-  else if (t->options.seconds > 0 && seconds_of(c) >= t->options.seconds)
+  else if (t->from->options.seconds > 0 && seconds_of(c) >= t->from->options.seconds)
     finish(c, PCSIM_TRAINING_COMPLETED, "the budget of time is used");
-  if (isfinite(t->loss) && (c->done || t->step % t->options.look == 0)) PCSIM_TRY(look(c, &report));
+  if (isfinite(t->loss) && (c->done || t->step % t->from->options.look == 0)) PCSIM_TRY(look(c, &report));
   /* no look of its own: whoever goes on from here has the bits of one who never stopped */
   if (!c->done && t->step >= c->last) finish(c, PCSIM_TRAINING_STOPPED, "the last step asked for is done");
   return PCSIM_OK;
@@ -233,7 +148,7 @@ pcsim_status pcsim_training_run(pcsim_training *t, int64_t steps, pcsim_training
   c.last = steps >= 0 ? steps : INT64_MAX;
   pcsim_status status = PCSIM_OK;
   if (!isfinite(t->loss)) finish_bad(&c);
-  else if (t->options.steps > 0 && t->step >= t->options.steps)
+  else if (t->from->options.steps > 0 && t->step >= t->from->options.steps)
     finish(&c, PCSIM_TRAINING_COMPLETED, "the budget of steps is used");
   else if (t->step >= c.last) finish(&c, PCSIM_TRAINING_STOPPED, "the last step asked for is done");
   while (!c.done && status == PCSIM_OK) status = advance(&c);

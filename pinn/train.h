@@ -27,20 +27,26 @@ typedef struct {
   double target;  /**< root of the held-out loss to stop at, 0: none */
   uint64_t seed;
   int threads;
-  int64_t look;    /**< steps between looks */
-  int64_t on;      /**< points of each place of conditions that are not built in */
-  double adaptive; /**< share of interior points that a redraw places where residuals are large */
+  int64_t look;                    /**< steps between looks */
+  int64_t on;                      /**< points of each place of conditions that are not built in */
   const optimizer_kind *optimizer; /**< NULL: to be chosen */
   double optimizer_option[TRAIN_OPTIONS];
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;
 
-struct pcsim_training {
+/** What all trainings of a case share. */
+typedef struct {
   pcsim_tree *tree; /**< borrowed */
   domain *domain;
   problem problem;
-  choice choice;
   train_options options;
+} train_case;
+
+struct pcsim_training {
+  train_case *from; /**< owned, but by a trial */
+  choice choice;
+  const optimizer_kind *kind;
+  double option[TRAIN_OPTIONS]; /**< of the optimiser */
   pcsim_training_view view;
   ansatz ansatz;
   groups_parameters parameters;
@@ -49,16 +55,28 @@ struct pcsim_training {
   train_group *group; /**< [num_groups], numbered as in `groups` */
   int64_t num_parameters;
   optimizer *optimizer;
-  double *theta, *best, *drawn; /**< [num_parameters]: now; with the least held-out loss; at the last draw */
-  int64_t step;                 /**< steps done */
-  int64_t draw;                 /**< draws of points done */
-  int64_t stalls;               /**< draws in a row at whose points no step was found */
-  double first_loss;            /**< held-out, before the first step */
+  double *theta, *best; /**< [num_parameters]: now; with the least held-out loss */
+  int64_t step;         /**< steps done */
+  int64_t draw;         /**< draws of points done */
+  int64_t stalls;       /**< times in a row that no step was found */
+  double first_loss;    /**< held-out, before the first step */
   double loss, held_out, best_loss, best_held_out;
   double seconds;                     /**< of earlier parts */
   pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
-  pcsim_program *gradient_program;
 };
+
+/* ---- train_build.c */
+
+/** Ansatz, groups, points, weights, optimiser for t->choice, at step 0. Problems go to the tree;
+ * `t->optimizer` is NULL then. `quiet`: nothing goes to the log. */
+pcsim_status train_build(pcsim_training *t, bool quiet) PCSIM_NODISCARD;
+/** Free what train_build made. */
+void train_release(pcsim_training *t);
+
+/* ---- train.c */
+
+/** What is due at this step (points drawn anew, more points), then a step of the optimiser. */
+pcsim_status train_step(pcsim_training *t, optimizer_report *report) PCSIM_NODISCARD;
 
 /* ---- train_read.c */
 
@@ -76,9 +94,11 @@ pcsim_status train_choose(pcsim_training *t) PCSIM_NODISCARD;
 
 /** The groups and their residual programs. */
 pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
-/** Points of all groups for draw t->draw, those of the interior partly where the residuals of t->drawn are
- * large. */
-pcsim_status train_draw(pcsim_training *t) PCSIM_NODISCARD;
+/** Points of all groups for draw t->draw, as many as each group wants; those of the interior are `interior`
+ *  [n][num_coordinates] where that is not NULL. */
+pcsim_status train_draw(pcsim_training *t, const double *interior) PCSIM_NODISCARD;
+/** More points: those of the interior stay, new ones lie where the residuals of t->theta are large. */
+pcsim_status train_grow(pcsim_training *t, int64_t points) PCSIM_NODISCARD;
 /** n points of a group, with normals [n][num_space] where they have any (else zeros). */
 pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
                           double *normals) PCSIM_NODISCARD;
@@ -87,8 +107,8 @@ pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, 
                              double *residuals) PCSIM_NODISCARD;
 /** Loss at points that training does not see. */
 pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) PCSIM_NODISCARD;
-/** Weights that balance the groups, into the groups and the log. */
-pcsim_status train_balance(pcsim_training *t) PCSIM_NODISCARD;
+/** Weights that balance the groups, into the groups and (not `quiet`) the log. */
+pcsim_status train_balance(pcsim_training *t, bool quiet) PCSIM_NODISCARD;
 /** Where the first residual that is no number stands, into `text`; false: nowhere. */
 bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t size);
 

@@ -1,40 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a case leaves open: network, scales, points, optimiser. */
+/* What a case leaves open, chosen by short trials of trainings of its own. */
 #include "train.h"
 
-#include <stdio.h>
+#include <math.h>
 
-/* Highest derivative of any unknown by any coordinate. */
-static int highest_order(const problem *p) {
-  int most = 0;
-  for (int u = 0; p->order && u < p->num_unknowns; u++)
-    for (int i = 0; i < p->names.num_coordinates; i++)
-      if (p->order[u][i] > most) most = p->order[u][i];
-  return most;
+/* Trials are judged alike: by the weights of the first one. */
+typedef struct {
+  pcsim_training *t;
+  int num; /* groups judged so far: 0 before the first trial */
+  double weight[PROBLEM_MAX][PROBLEM_MAX];
+} judge;
+
+static void set_judgement(judge *j, pcsim_training *trial) {
+  if (!j->num)
+    for (; j->num < trial->num_groups && j->num < PROBLEM_MAX; j->num++)
+      for (int k = 0; k < groups_rows(trial->groups, j->num); k++)
+        j->weight[j->num][k] = groups_weights(trial->groups, j->num)[k];
+  for (int g = 0; g < j->num; g++) groups_weight(trial->groups, g, j->weight[g]);
+}
+
+static pcsim_status run_steps(pcsim_training *trial, int64_t steps) {
+  optimizer_report report = {0};
+  while (trial->step < steps && trial->stalls < 2 && isfinite(trial->loss))
+    PCSIM_TRY(train_step(trial, &report));
+  return PCSIM_OK;
+}
+
+static pcsim_status try_choice(void *context, const choice *c, int64_t steps, double *held_out) {
+  judge *j = context;
+  pcsim_training trial = {.from = j->t->from, .choice = *c};
+  *held_out = INFINITY;
+  pcsim_status status = train_build(&trial, true);
+  if (status == PCSIM_OK && trial.optimizer && isfinite(trial.loss)) {
+    status = run_steps(&trial, steps);
+    set_judgement(j, &trial);
+    if (status == PCSIM_OK) status = train_held_out(&trial, trial.theta, held_out);
+    *held_out = sqrt(2 * *held_out);
+  }
+  train_release(&trial);
+  return status;
 }
 
 pcsim_status train_choose(pcsim_training *t) {
-  const problem *p = &t->problem;
-  const int dim = p->domain->num_coordinates;
-  network_options *n = &t->choice.network;
-  if (!n->kind) n->kind = "mlp";
-  if (!n->num_layers) {
-    n->num_layers = dim <= 2 && p->num_unknowns == 1 ? 2 : 3;
-    for (int i = 0; i < n->num_layers; i++) n->width[i] = 20 + 4 * (dim > 2) + 4 * (p->num_unknowns > 1);
-  }
-  if (!n->activation) n->activation = "tanh";
-  for (int i = 0; i < dim; i++)
-    if (!(n->scale[i] > 0)) n->scale[i] = 1;
-  if (!t->options.optimizer) {
-    t->options.optimizer = optimizer_find("ssbroyden");
-    optimizer_defaults(t->options.optimizer, t->options.optimizer_option);
-  }
-  t->choice.optimizer = t->options.optimizer->name;
-  if (t->choice.points <= 0) t->choice.points = 2048;
-  if (t->choice.redraw < 0) t->choice.redraw = 500;
-  pcsim_log(PCSIM_LOG_INFO,
-            "%s, %d hidden layers of %d, %s: derivatives to order %d of %d unknowns in %d coordinates",
-            t->choice.optimizer, n->num_layers, n->width[0], n->activation, highest_order(p), p->num_unknowns,
-            dim);
+  judge j = {.t = t};
+  const choose_problem p = {.seconds = t->from->options.seconds,
+                            .steps = t->from->options.steps,
+                            .threads = t->from->options.threads,
+                            .try_choice = try_choice,
+                            .context = &j};
+  char why[400];
+  t->choice.network.num_inputs = t->from->problem.domain->num_coordinates;
+  t->choice.network.num_outputs = t->from->problem.num_unknowns;
+  if (t->from->options.optimizer) t->choice.optimizer = t->from->options.optimizer->name;
+  PCSIM_TRY(choose(&p, &t->choice, why, sizeof why));
+  pcsim_log(PCSIM_LOG_INFO, "%s", why);
   return PCSIM_OK;
 }

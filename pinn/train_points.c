@@ -14,7 +14,7 @@ enum { MAX_ROWS = 64, CANDIDATES = 8 /* for each adaptive point */ };
 static pcsim_status residual_text(const pcsim_training *t, const problem_condition *c, problem_text *text) {
   *text = (problem_text){.node = c->text.node};
   if (c->kind == CONDITION_RESIDUAL) return pcsim_strdup(c->text.text, &text->text);
-  const char *u = t->problem.unknown[c->unknown];
+  const char *u = t->from->problem.unknown[c->unknown];
   if (c->kind == CONDITION_VALUE) return text_format(&text->text, "%s - (%s)", u, c->text.text);
   return text_format(&text->text, "dt(%s) - (%s)", u, c->text.text);
 }
@@ -25,9 +25,10 @@ static pcsim_status add_group(pcsim_training *t, const char *name, const problem
   pcsim_program *lowered = NULL, *composed = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_realloc((size_t)t->num_groups + 1, sizeof *t->group, &t->group), status, done);
-  PCSIM_GOTO(problem_lower(&t->problem, texts, n, &lowered), status, done);
+  PCSIM_GOTO(problem_lower(&t->from->problem, texts, n, &lowered), status, done);
   if (!lowered) goto done;
-  PCSIM_GOTO(pcsim_lower_compose(lowered, &t->problem.names, t->ansatz.fields, &composed), status, done);
+  PCSIM_GOTO(pcsim_lower_compose(lowered, &t->from->problem.names, t->ansatz.fields, &composed), status,
+             done);
   PCSIM_GOTO(groups_add(t->groups, name, composed, n), status, done);
   t->group[t->num_groups] =
       (train_group){.name = groups_name(t->groups, t->num_groups), .condition = condition, .n = points};
@@ -40,7 +41,7 @@ done:
 
 /* All conditions of the entry of condition `first` that are not built in. */
 static pcsim_status add_entry(pcsim_training *t, int first) {
-  const problem *p = &t->problem;
+  const problem *p = &t->from->problem;
   problem_text text[MAX_ROWS];
   const problem_text *list[MAX_ROWS];
   int n = 0;
@@ -51,7 +52,7 @@ static pcsim_status add_entry(pcsim_training *t, int first) {
     if (status == PCSIM_OK) list[n] = &text[n], n++;
   }
   const problem_condition *c = &p->condition[first];
-  int64_t points = t->options.on;
+  int64_t points = t->from->options.on > 0 ? t->from->options.on : t->choice.points / 4 + 1;
   if (c->place == PLACE_FIXED) { /* a point alone is one point */
     bool all = true;
     for (int i = 0; i < p->domain->num_coordinates; i++) all = all && c->fixed[i];
@@ -63,7 +64,7 @@ static pcsim_status add_entry(pcsim_training *t, int first) {
 }
 
 pcsim_status train_make_groups(pcsim_training *t) {
-  const problem *p = &t->problem;
+  const problem *p = &t->from->problem;
   const problem_text *texts[PROBLEM_MAX];
   int done = -1;
   for (int i = 0; i < p->num_equations; i++) texts[i] = &p->equation[i];
@@ -81,7 +82,7 @@ pcsim_status train_make_groups(pcsim_training *t) {
 /* Points on the pieces of a condition, shared out by area, at least one on each. */
 static pcsim_status piece_points(const pcsim_training *t, const problem_condition *c, uint64_t draw,
                                  int64_t n, double *points, double *normals) {
-  const domain_view *d = t->problem.domain;
+  const domain_view *d = t->from->problem.domain;
   double area = 0, before = 0;
   int64_t at = 0;
   for (int k = 0; k < d->num_pieces; k++) area += c->piece[k] ? d->area[k] : 0;
@@ -90,7 +91,7 @@ static pcsim_status piece_points(const pcsim_training *t, const problem_conditio
     before += d->area[k];
     const int64_t end = llround((double)n * before / area);
     if (end > at)
-      PCSIM_TRY(domain_draw_piece(t->domain, k, t->options.seed, draw, end - at,
+      PCSIM_TRY(domain_draw_piece(t->from->domain, k, t->from->options.seed, draw, end - at,
                                   points + at * d->num_coordinates, normals + at * d->num_space));
     at = end;
   }
@@ -99,13 +100,14 @@ static pcsim_status piece_points(const pcsim_training *t, const problem_conditio
 
 pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int64_t n, double *points,
                           double *normals) {
-  const domain_view *d = t->problem.domain;
+  const domain_view *d = t->from->problem.domain;
   const problem_condition *c = t->group[which].condition;
   memset(normals, 0, (size_t)(n * d->num_space) * sizeof *normals);
-  if (!c) return domain_draw_inside(t->domain, t->options.seed, draw, n, points);
-  if (c->place == PLACE_START) return domain_draw_start(t->domain, t->options.seed, draw, n, points);
+  if (!c) return domain_draw_inside(t->from->domain, t->from->options.seed, draw, n, points);
+  if (c->place == PLACE_START)
+    return domain_draw_start(t->from->domain, t->from->options.seed, draw, n, points);
   if (c->place == PLACE_PIECES) return piece_points(t, c, draw, n, points, normals);
-  PCSIM_TRY(domain_draw_inside(t->domain, t->options.seed, draw, n, points));
+  PCSIM_TRY(domain_draw_inside(t->from->domain, t->from->options.seed, draw, n, points));
   for (int64_t i = 0; i < n; i++)
     for (int k = 0; k < d->num_coordinates; k++)
       if (c->fixed[k]) points[i * d->num_coordinates + k] = c->at[k];
@@ -114,7 +116,7 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
 
 pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, uint64_t draw, int64_t n,
                              double *residuals) {
-  const domain_view *d = t->problem.domain;
+  const domain_view *d = t->from->problem.domain;
   double *points = NULL;
   PCSIM_TRY(pcsim_alloc((size_t)(n * (d->num_coordinates + d->num_space)), sizeof *points, &points));
   double *normals = points + n * d->num_coordinates;
@@ -126,37 +128,38 @@ pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, 
   return status;
 }
 
-/* Interior points where the residuals at t->drawn are large. */
-static pcsim_status adaptive_points(pcsim_training *t, int64_t n, double *points) {
-  const domain_view *d = t->problem.domain;
+/* n interior points where the residuals at t->theta are large, of the candidates of this number. */
+static pcsim_status adaptive_points(pcsim_training *t, uint64_t number, int64_t n, double *points) {
+  const domain_view *d = t->from->problem.domain;
   const int width = d->num_coordinates, rows = groups_rows(t->groups, 0);
   const int64_t from = CANDIDATES * n;
   const double *weight = groups_weights(t->groups, 0);
   const sample_density density = {1, 1};
-  const uint64_t draw = sample_draw(SAMPLE_CANDIDATES, (uint64_t)t->draw);
   double *room = NULL;
   int64_t *chosen = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc((size_t)(from * (width + rows + 1)), sizeof *room, &room), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *chosen, &chosen), status, done);
   double *candidates = room, *r = room + from * width, *size = r + from * rows;
-  PCSIM_GOTO(domain_draw_inside(t->domain, t->options.seed, draw, from, candidates), status, done);
-  PCSIM_GOTO(groups_residuals(t->groups, 0, t->drawn, from, width, candidates, NULL, 0, NULL, r), status,
+  PCSIM_GOTO(domain_draw_inside(t->from->domain, t->from->options.seed,
+                                sample_draw(SAMPLE_CANDIDATES, number), from, candidates),
+             status, done);
+  PCSIM_GOTO(groups_residuals(t->groups, 0, t->theta, from, width, candidates, NULL, 0, NULL, r), status,
              done);
-  for (int64_t i = 0; i < from; i++)
+  for (int64_t i = 0; i < from; i++) {
     for (int k = 0; k < rows; k++) size[i] += weight[k] * r[i * rows + k] * r[i * rows + k];
-  for (int64_t i = 0; i < from; i++) size[i] = sqrt(size[i]);
-  PCSIM_GOTO(
-      sample_choose(candidates, width, size, from, &density, t->options.seed, (uint64_t)t->draw, n, chosen),
-      status, done);
+    size[i] = sqrt(size[i]);
+  }
+  PCSIM_GOTO(sample_choose(candidates, width, size, from, &density, t->from->options.seed, number, n, chosen),
+             status, done);
   sample_take(candidates, width, chosen, n, points);
 done:
   pcsim_free(&room), pcsim_free(&chosen);
   return status;
 }
 
-pcsim_status train_draw(pcsim_training *t) {
-  const domain_view *d = t->problem.domain;
+pcsim_status train_draw(pcsim_training *t, const double *interior) {
+  const domain_view *d = t->from->problem.domain;
   for (int g = 0; g < t->num_groups; g++) {
     const int64_t n = t->group[g].n;
     double *points = NULL;
@@ -164,9 +167,7 @@ pcsim_status train_draw(pcsim_training *t) {
     double *normals = points + n * d->num_coordinates;
     pcsim_status status =
         train_points(t, g, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, points, normals);
-    const int64_t adaptive = g == 0 && t->draw > 0 ? (int64_t)(t->options.adaptive * (double)n) : 0;
-    if (status == PCSIM_OK && adaptive)
-      status = adaptive_points(t, adaptive, points + (n - adaptive) * d->num_coordinates);
+    if (g == 0 && interior) memcpy(points, interior, (size_t)(n * d->num_coordinates) * sizeof *points);
     if (status == PCSIM_OK)
       status =
           groups_points(t->groups, g, n, d->num_coordinates, points, d->coordinate, d->num_space, normals);
@@ -174,6 +175,22 @@ pcsim_status train_draw(pcsim_training *t) {
     PCSIM_TRY(status);
   }
   return PCSIM_OK;
+}
+
+pcsim_status train_grow(pcsim_training *t, int64_t n) {
+  const int width = t->from->problem.domain->num_coordinates;
+  const double *old, share = (double)n / (double)t->group[0].n;
+  const int64_t had = groups_get_points(t->groups, 0, &old);
+  double *points = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)(n * width), sizeof *points, &points));
+  memcpy(points, old, (size_t)(had * width) * sizeof *points);
+  pcsim_status status = adaptive_points(t, (uint64_t)t->step, n - had, points + had * width);
+  for (int g = 0; g < t->num_groups; g++)
+    if (t->group[g].n > 1) t->group[g].n = llround(share * (double)t->group[g].n);
+  t->group[0].n = n;
+  if (status == PCSIM_OK) status = train_draw(t, points);
+  pcsim_free(&points);
+  return status;
 }
 
 /* ---------------------------------------------------------------------- loss elsewhere */
@@ -216,7 +233,7 @@ pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name
 
 /* A penalised row counts as much as the interior in the trace of J^T J: what a step of the weights changes in
  * the one it changes in the other (Wang, Yu, Perdikaris 2022, with the mean squares of the rows). */
-pcsim_status train_balance(pcsim_training *t) {
+pcsim_status train_balance(pcsim_training *t, bool quiet) {
   double traces[MAX_ROWS], interior = 0;
   PCSIM_TRY(groups_traces(t->groups, 0, t->theta, traces));
   for (int k = 0; k < groups_rows(t->groups, 0); k++) interior += traces[k];
@@ -225,8 +242,9 @@ pcsim_status train_balance(pcsim_training *t) {
     PCSIM_TRY(groups_traces(t->groups, g, t->theta, traces));
     for (int k = 0; k < groups_rows(t->groups, g); k++) {
       weights[k] = traces[k] > 0 && isfinite(interior / traces[k]) ? interior / traces[k] : 1;
-      pcsim_log(PCSIM_LOG_INFO, "weight of %s%s: %.3g", t->group[g].name,
-                groups_rows(t->groups, g) > 1 ? " (one of several)" : "", weights[k]);
+      if (!quiet)
+        pcsim_log(PCSIM_LOG_INFO, "weight of %s%s: %.3g", t->group[g].name,
+                  groups_rows(t->groups, g) > 1 ? " (one of several)" : "", weights[k]);
     }
     groups_weight(t->groups, g, weights);
   }
@@ -236,7 +254,7 @@ pcsim_status train_balance(pcsim_training *t) {
 /* ------------------------------------------------------------------------- what went wrong */
 
 bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t size) {
-  const domain_view *d = t->problem.domain;
+  const domain_view *d = t->from->problem.domain;
   for (int g = 0; g < t->num_groups; g++) {
     const double *points;
     const int rows = groups_rows(t->groups, g);

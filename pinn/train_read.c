@@ -28,9 +28,8 @@ const pcsim_key train_keys[] = {
      0},
     {"points", PCSIM_KEY_INTEGER, "", "", "", "in the interior", 1, 1e8},
     {"condition-points", PCSIM_KEY_INTEGER, "", "", "", "on each place of penalised conditions", 1, 1e8},
-    {"redraw", PCSIM_KEY_INTEGER, "", "", "", "steps between draws of points; 0: drawn once", 0, 1e9},
-    {"adaptive", PCSIM_KEY_NUMBER, "", "", "1",
-     "share of points that a redraw places where residuals are large", 0, 1},
+    {"redraw", PCSIM_KEY_INTEGER, "", "", "", "steps after which all points are drawn anew; 0: never", 0,
+     1e9},
     {"threads", PCSIM_KEY_INTEGER, "0", "", "",
      "0: as many as the process may use; the result does not depend on it", 0, 1024},
 };
@@ -165,7 +164,7 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-  *o = (train_options){.seed = 1, .look = 20, .on = 256, .adaptive = 0.5};
+  *o = (train_options){.seed = 1, .look = 20, .on = -1};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");
@@ -180,6 +179,5 @@ void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   o->fixed_points = pcsim_node_integer(tree, node, "points", &c->points);
   pcsim_node_integer(tree, node, "condition-points", &o->on);
   pcsim_node_integer(tree, node, "redraw", &c->redraw);
-  pcsim_node_number(tree, node, "adaptive", &o->adaptive);
   c->network.seed = o->seed;
 }

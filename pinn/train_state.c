@@ -3,7 +3,8 @@
  *
  *      pcsim training 1 HASH PARAMETERS STATE CHECKSUM
  *
- *  followed by scalars, theta, the best theta, theta at the last draw, weights, the optimiser's state. */
+ *  followed by scalars, theta, the best theta, the optimiser's state, weights, numbers of points, the points
+ * of the interior. */
 #include "train.h"
 
 #include <inttypes.h>
@@ -38,12 +39,11 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   const size_t n = (size_t)t->num_parameters;
   double scalars[NUM_SCALARS] = {(double)t->step, (double)t->draw, (double)t->stalls, t->first_loss, t->loss,
                                  t->held_out,     t->best_loss,    t->best_held_out,  t->seconds};
-  t->options.optimizer->state(t->optimizer, &inner, &num_inner);
+  t->kind->state(t->optimizer, &inner, &num_inner);
   struct {
     double *data;
     size_t n;
-  } parts[] = {
-      {scalars, NUM_SCALARS}, {t->theta, n}, {t->best, n}, {t->drawn, n}, {inner, (size_t)num_inner}};
+  } parts[] = {{scalars, NUM_SCALARS}, {t->theta, n}, {t->best, n}, {inner, (size_t)num_inner}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     memcpy(out ? numbers : parts[i].data, out ? parts[i].data : numbers, parts[i].n * sizeof *numbers);
     numbers += parts[i].n;
@@ -53,6 +53,9 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
     if (out) memcpy(numbers, groups_weights(t->groups, g), rows * sizeof *numbers);
     else groups_weight(t->groups, g, numbers);
     numbers += rows;
+    if (out) *numbers = (double)t->group[g].n;
+    else t->group[g].n = (int64_t)*numbers;
+    numbers++;
   }
   t->step = (int64_t)scalars[0], t->draw = (int64_t)scalars[1], t->stalls = (int64_t)scalars[2];
   t->first_loss = scalars[3], t->loss = scalars[4], t->held_out = scalars[5];
@@ -62,19 +65,22 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
 static size_t count(pcsim_training *t) {
   double *inner;
   int64_t n;
-  t->options.optimizer->state(t->optimizer, &inner, &n);
-  return NUM_SCALARS + 3 * (size_t)t->num_parameters + (size_t)n + num_weights(t);
+  t->kind->state(t->optimizer, &inner, &n);
+  return NUM_SCALARS + 2 * (size_t)t->num_parameters + (size_t)n + num_weights(t) + (size_t)t->num_groups;
 }
 
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash, const char *path) {
   pcsim_training *t = (pcsim_training *)training; /* passing out changes nothing */
-  const size_t n = count(t);
+  const double *points;
+  const size_t fixed = count(t), n = fixed + (size_t)(groups_get_points(t->groups, 0, &points) *
+                                                      t->from->problem.domain->num_coordinates);
   char *bytes = NULL;
   double *numbers = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc(HEADER + n * sizeof(double), 1, &bytes), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
   pass(t, numbers, true);
+  memcpy(numbers + fixed, points, (n - fixed) * sizeof *numbers);
   memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
   snprintf(bytes, HEADER, "pcsim training 1 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
            checksum(numbers, n * sizeof *numbers));
@@ -97,7 +103,7 @@ static pcsim_status check(pcsim_training *t, const char *bytes, size_t size, con
       PCSIM_ERR_IO, "%s is no checkpoint of a training", path);
   PCSIM_CHECK(size == HEADER + n * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
               PCSIM_ERR_IO, "%s is damaged", path);
-  PCSIM_CHECK(!strcmp(found, hash) && parameters == t->num_parameters && n == count(t), PCSIM_ERR_CASE,
+  PCSIM_CHECK(!strcmp(found, hash) && parameters == t->num_parameters && n >= count(t), PCSIM_ERR_CASE,
               "%s is of another case and cannot be resumed; --force starts again", path);
   return PCSIM_OK;
 }
@@ -109,10 +115,10 @@ pcsim_status pcsim_training_load(pcsim_training *t, const char *hash, const char
   pcsim_status status;
   PCSIM_TRY(pcsim_file_read(path, SIZE_MAX / 4, &bytes, &size));
   PCSIM_GOTO(check(t, bytes, size, hash, path), status, done);
-  PCSIM_GOTO(pcsim_alloc(count(t), sizeof *numbers, &numbers), status, done);
+  PCSIM_GOTO(pcsim_alloc((size - HEADER) / sizeof *numbers, sizeof *numbers, &numbers), status, done);
   memcpy(numbers, bytes + HEADER, size - HEADER);
   pass(t, numbers, false);
-  status = train_draw(t);
+  status = train_draw(t, numbers + count(t));
 done:
   pcsim_free(&bytes);
   pcsim_free(&numbers);

@@ -15,7 +15,7 @@ static pcsim_status bind_best(pcsim_training *t, pcsim_executor *x) {
 
 /* Unknown by unknown its value, then (with `derivatives`) its first derivatives: outputs "0", "1", ... */
 static pcsim_status make_executor(pcsim_training *t, bool derivatives, pcsim_executor **x) {
-  const problem *p = &t->problem;
+  const problem *p = &t->from->problem;
   const int width = derivatives ? p->names.num_coordinates + 1 : 1, n = p->num_unknowns * width;
   char(*text)[TEXT] = NULL;
   const char **list = NULL;
@@ -31,8 +31,9 @@ static pcsim_status make_executor(pcsim_training *t, bool derivatives, pcsim_exe
   }
   PCSIM_GOTO(pcsim_lower(list, n, &p->names, &lowered, NULL, NULL), status, done);
   PCSIM_GOTO(pcsim_lower_compose(lowered, &p->names, t->ansatz.fields, &composed), status, done);
-  PCSIM_GOTO(pcsim_executor_create(composed, &(pcsim_executor_options){.threads = t->options.threads}, x),
-             status, done);
+  PCSIM_GOTO(
+      pcsim_executor_create(composed, &(pcsim_executor_options){.threads = t->from->options.threads}, x),
+      status, done);
   status = bind_best(t, *x);
 done:
   pcsim_free(&text), pcsim_free(&list);
@@ -45,7 +46,7 @@ done:
 pcsim_status pcsim_training_evaluate(pcsim_training *t, int64_t n, const double *points, double *values,
                                      double *gradients) {
   pcsim_executor **x = gradients ? &t->gradients : &t->values;
-  const int unknowns = t->problem.num_unknowns, coordinates = t->problem.names.num_coordinates,
+  const int unknowns = t->from->problem.num_unknowns, coordinates = t->from->problem.names.num_coordinates,
             width = gradients ? coordinates + 1 : 1;
   double *columns = NULL;
   pcsim_status status;
@@ -72,11 +73,12 @@ done:
 }
 
 pcsim_status pcsim_training_points(pcsim_training *t, uint64_t draw, int64_t n, double *points) {
-  return domain_draw_inside(t->domain, t->options.seed, sample_draw(SAMPLE_FRESH, draw + 1), n, points);
+  return domain_draw_inside(t->from->domain, t->from->options.seed, sample_draw(SAMPLE_FRESH, draw + 1), n,
+                            points);
 }
 
 bool pcsim_training_inside(const pcsim_training *t, const double *point) {
-  return domain_inside(t->domain, point);
+  return domain_inside(t->from->domain, point);
 }
 
 pcsim_status pcsim_training_model(pcsim_training *t, pcsim_program **model) {

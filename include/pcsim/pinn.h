@@ -44,7 +44,7 @@ typedef struct {
   int64_t budget_steps;  /**< 0: counted in seconds */
   int num_groups;        /**< of residuals: the interior and the conditions that are not built in */
 } pcsim_training_view;
-const pcsim_training_view *pcsim_training_get(const pcsim_training *training);
+const pcsim_training_view *pcsim_training_get(pcsim_training *training);
 
 /** One look at a training; every few steps, at steps that do not depend on time. */
 typedef struct {
