@@ -8,6 +8,7 @@
 enum {
   TRIALS_MAX = 16,
   SIEVE_STEPS = 300,  /**< of every candidate */
+  SIEVE_LEAST = 30,   /**< fewer tell nothing */
   FINAL_STEPS = 1200, /**< of the best few */
   FINALISTS = 3,
   TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
@@ -56,7 +57,7 @@ static pcsim_status run_trial(const chooser *x, const choice *c, int steps, doub
   if (small.look > taken / TRIAL_LOOKS) small.look = taken / TRIAL_LOOKS;
   for (int i = 0; x->open_layers && i < small.network.num_layers; i++)
     if (small.network.width[i] > TRIAL_WIDTH) small.network.width[i] = TRIAL_WIDTH;
-  PCSIM_TRY(x->p->try_choice(x->p->context, &small, taken > 20 ? taken : 20, held_out));
+  PCSIM_TRY(x->p->try_choice(x->p->context, &small, taken, held_out));
   if (!(*held_out >= 0)) *held_out = INFINITY;
   return PCSIM_OK;
 }
@@ -177,8 +178,8 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
   if (x.open_activation) n->activation = "tanh";
   if (open_scales) {
     set_scale(n, 1);
-    reason = "no trials";
-    if (p->try_choice) {
+    reason = p->try_choice ? "no time for trials" : "no trials";
+    if (p->try_choice && trial_share(p) * SIEVE_STEPS >= SIEVE_LEAST) {
       PCSIM_TRY(choose_activation(&x));
       if (n->num_inputs <= REFINED_INPUTS && isfinite(x.best)) PCSIM_TRY(refine_scales(&x));
       reason = "least residual on points not trained on, in short trials";

@@ -46,6 +46,30 @@ run "$pcsim" run "$work/blind.yaml" -o "$work/blind"
 expect_rc 0 "without reference"
 cmp "$work/whole/model.h5" "$work/blind/model.h5" || fault "the reference changes the bits"
 
+# What the case leaves open: trials first, points added on the way; a stop leaves the bits as they are, before and after
+# points were added.
+cat >"$work/open.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [-1, 1], t: [0, 1]}}
+physics: {unknowns: [u], equations: ["u_t + u*u_x - 0.05*u_xx"]}
+boundaries: {x-min: {u: 0}, x-max: {u: 0}}
+initial: {u: "-sin(pi*x)"}
+network: {layers: [8, 8]}
+train: {budget: 2500 steps, points: 60}
+YAML
+run "$pcsim" run "$work/open.yaml" -o "$work/open"
+expect_rc 0 "open choice"
+expect_out "least residual on points not trained on" "open choice"
+grep -q '"points": 60[,}]' "$work/open/summary.json" && fault "no points were added"
+for stop in 1 1301; do
+  rm -rf "$work/stopped"
+  run "$pcsim" run "$work/open.yaml" -o "$work/stopped" --steps "$stop"
+  expect_rc 3 "open choice, stop after $stop"
+  run "$pcsim" run "$work/open.yaml" -o "$work/stopped" --resume
+  expect_rc 0 "open choice, resume after $stop"
+  cmp "$work/open/model.h5" "$work/stopped/model.h5" || fault "open choice: stop after $stop changes the bits"
+done
+
 # Another seed is another run; a reference that is missed; a checkpoint of another case.
 run "$pcsim" run "$work/poisson.yaml" -o "$work/seed" --set train.seed=4
 cmp -s "$work/whole/model.h5" "$work/seed/model.h5" && fault "the seed changes nothing"

@@ -91,6 +91,16 @@ static void keeps(void **state) {
   make(NULL, 0, 500, &c, why, sizeof why);
   assert_true(c.network.scale[2] == 1 && c.network.num_layers > 0);
   assert_non_null(strstr(why, "no trials"));
+  const int before = l.trials;
+  c = open_choice(2, 1);
+  make(&l, 3, 0, &c, why, sizeof why);
+  assert_non_null(strstr(why, "no time for trials"));
+  c = open_choice(2, 1);
+  make(&l, 0, 1000, &c, why, sizeof why);
+  assert_int_equal(l.trials, before);
+  c = open_choice(2, 1);
+  make(&l, 0, 10000, &c, why, sizeof why);
+  assert_true(l.trials > before);
   /* A text that is too short is cut. */
   char tiny[12];
   c = open_choice(3, 2);
