@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const optimizer_kind optimizer_adam, optimizer_lbfgs, optimizer_lm, optimizer_ssbroyden;
+extern const optimizer_kind optimizer_adam, optimizer_cg, optimizer_lbfgs, optimizer_lm, optimizer_ssbroyden;
 
 static const optimizer_kind *const kinds[] = {&optimizer_ssbroyden, &optimizer_lm, &optimizer_lbfgs,
-                                              &optimizer_adam};
+                                              &optimizer_cg, &optimizer_adam};
 
 const optimizer_kind *const *optimizer_list(size_t *n) {
   *n = sizeof kinds / sizeof *kinds;

@@ -147,6 +147,8 @@ static pcsim_status run(int argc, char **argv) {
   const double begin = pcsim_time_cpu();
   double aside = 0;
   int64_t evaluations = 0;
+  const optimizer_kind *then = optimizer_find(option(argc, argv, "then", ""));
+  const double after = number(argc, argv, "after", "10");
   double loss = INFINITY;
   const bool adaptive = number(argc, argv, "adaptive", "1") != 0;
   for (int64_t step = 1; step <= steps; step++) {
@@ -154,6 +156,12 @@ static pcsim_status run(int argc, char **argv) {
     if (redraw && step % redraw == 0) {
       PCSIM_TRY(lab_draw(s, seed, (uint64_t)(step / redraw), n, adaptive, 0, theta));
       kind->changed(o);
+    }
+    if (then && pcsim_time_cpu() - begin - aside > after) {
+      kind->destroy(&o);
+      kind = then, then = NULL;
+      optimizer_defaults(kind, options);
+      PCSIM_TRY(kind->create(lab_num_parameters(s), options, threads, &o));
     }
     if (look && step > 1 && step % look == 1)
       PCSIM_TRY(grow(s, seed, (uint64_t)(step / look), loss, theta, kind, o, &n));

@@ -142,6 +142,7 @@ typedef struct {
   const problem *p;
   int evaluations, wall; /**< wall: the loss is not a number where theta[0] > limit */
   double limit;
+  double j[MAX_N * MAX_M]; /**< at the last gradient */
 } test_objective;
 
 static double evaluate(test_objective *o, const double *theta, double *residual, double *j /* [n][m] */) {
@@ -173,7 +174,15 @@ static pcsim_status test_loss(objective *f, const double *theta, double *loss, d
   test_objective *o = (test_objective *)f;
   double r[MAX_M], j[MAX_N * MAX_M];
   *loss = evaluate(o, theta, r, gradient ? j : NULL);
-  if (gradient) multiply(o->p, j, r, gradient);
+  if (gradient) multiply(o->p, j, r, gradient), memcpy(o->j, j, sizeof j);
+  return PCSIM_OK;
+}
+static pcsim_status test_product(objective *f, const double *v, double *out) {
+  test_objective *o = (test_objective *)f;
+  double along[MAX_M] = {0};
+  for (int i = 0; i < o->p->n; i++)
+    for (int k = 0; k < o->p->m; k++) along[k] += o->j[i * o->p->m + k] * v[i];
+  multiply(o->p, o->j, along, out);
   return PCSIM_OK;
 }
 static pcsim_status test_normal(objective *f, const double *theta, double *loss, double *gradient,
@@ -198,8 +207,8 @@ static pcsim_status test_jacobian(objective *f, const double *theta, double *los
 
 static inline test_objective make_objective(const problem *p, bool kernel) {
   test_objective o = {.p = p};
-  o.base =
-      (objective){p->n, p->m, test_loss, kernel ? NULL : test_normal, kernel ? test_jacobian : NULL, NULL};
+  o.base = (objective){
+      p->n, p->m, test_loss, kernel ? NULL : test_normal, kernel ? test_jacobian : NULL, test_product};
   return o;
 }
 

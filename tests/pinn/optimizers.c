@@ -55,6 +55,8 @@ static void lm(void **s) { (void)s, check("lm", false, 500); }
 static void lm_kernel(void **s) { (void)s, check("lm", true, 500); }
 static void lbfgs(void **s) { (void)s, check("lbfgs", false, 3000); }
 
+static void cg(void **s) { (void)s, check("cg", false, 500); }
+
 /** First-order steps get near a minimum, no more. */
 static void adam(void **state) {
   (void)state;
@@ -110,8 +112,8 @@ static void same_bits(void **s) {
  * it, theta never ends behind it, and the minimum in front of it is found. */
 static void not_a_number(void **s) {
   (void)s;
-  const char *const names[] = {"ssbroyden", "lm", "lbfgs"};
-  for (int k = 0; k < 3; k++) {
+  const char *const names[] = {"ssbroyden", "lm", "lbfgs", "cg"};
+  for (int k = 0; k < 4; k++) {
     const optimizer_kind *kind = optimizer_find(names[k]);
     test_objective f = make_objective(&problems[0], false);
     f.wall = 1, f.limit = 1 + 1e-3;
@@ -138,9 +140,9 @@ static void not_a_number(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ssbroyden),    cmocka_unit_test(lm),   cmocka_unit_test(lm_kernel),
-      cmocka_unit_test(lbfgs),        cmocka_unit_test(adam), cmocka_unit_test(same_bits),
-      cmocka_unit_test(not_a_number),
+      cmocka_unit_test(ssbroyden), cmocka_unit_test(lm),           cmocka_unit_test(lm_kernel),
+      cmocka_unit_test(lbfgs),     cmocka_unit_test(cg),           cmocka_unit_test(adam),
+      cmocka_unit_test(same_bits), cmocka_unit_test(not_a_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
