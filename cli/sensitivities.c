@@ -107,16 +107,24 @@ static bool node_uses(const pcsim_node *node, const char *name) {
   return false;
 }
 
-/* Does the parameter go into the mesh or the place of a source? Programs hold everything else that the
- * equations see. */
+static const pcsim_node *move_of(const cli_session *s) {
+  return pcsim_node_get(pcsim_node_get(pcsim_tree_root(s->tree), "mesh"), "move");
+}
+
+/* Does the parameter go into the mesh as it is made, or the place of a source, or does it move the mesh under
+ * a source along a line? Programs hold everything else that the equations see. */
 static bool moves(const cli_session *s, const char *name) {
   static const char *const places[] = {"at", "from", "to"};
-  const pcsim_node *root = pcsim_tree_root(s->tree),
+  const pcsim_node *root = pcsim_tree_root(s->tree), *mesh = pcsim_node_get(root, "mesh"),
                    *sources = pcsim_node_get(pcsim_node_get(root, "physics"), "sources");
-  if (node_uses(pcsim_node_get(root, "mesh"), name)) return true;
-  for (int64_t i = 0; sources && i < pcsim_node_size(sources); i++)
+  for (int64_t i = 0; i < pcsim_node_size(mesh); i++)
+    if (pcsim_node_child(mesh, i) != move_of(s) && node_uses(pcsim_node_child(mesh, i), name)) return true;
+  for (int64_t i = 0; sources && i < pcsim_node_size(sources); i++) {
+    const pcsim_node *source = pcsim_node_child(sources, i);
     for (int k = 0; k < 3; k++)
-      if (node_uses(pcsim_node_get(pcsim_node_child(sources, i), places[k]), name)) return true;
+      if (node_uses(pcsim_node_get(source, places[k]), name)) return true;
+    if (pcsim_node_get(source, "from") && node_uses(move_of(s), name)) return true;
+  }
   return false;
 }
 
@@ -142,9 +150,11 @@ static void find_moving(const cli_session *s, const char *const *parameter, int 
     for (int k = i + 1; k < num && !moving[i]; k++)
       moving[i] = moving[k] && node_uses(pcsim_node_get(all, parameter[k]), parameter[i]);
     if (moving[i])
-      pcsim_log(PCSIM_LOG_WARNING,
-                "gradient: none by '%s', which moves the mesh or a source or is part of a reference value",
-                parameter[i]);
+      pcsim_log(
+          PCSIM_LOG_WARNING,
+          "gradient: none by '%s', which is a size of the mesh, moves a source or the mesh under a line of "
+          "them, or is part of a reference value",
+          parameter[i]);
   }
 }
 
@@ -165,13 +175,14 @@ static void fine_free(fine_case *f) {
 }
 
 /* Halved cells; `round`: boundaries rounded, and NULL where they are straight. */
-static pcsim_status refine_raw(const char *folder, bool round, pcsim_raw_mesh **fine) {
+static pcsim_status refine_raw(const cli_session *s, const char *folder, bool round, pcsim_raw_mesh **fine) {
   char *path = NULL;
   pcsim_raw_mesh *raw = NULL;
   double most = 0;
   pcsim_status status;
   PCSIM_GOTO(pcsim_path_join(folder, "mesh.raw", &path), status, done);
   PCSIM_GOTO(pcsim_raw_mesh_read(path, &raw), status, done);
+  PCSIM_GOTO(pcsim_motion_apply(s->tree, raw), status, done);
   PCSIM_GOTO(pcsim_raw_mesh_refine(raw, fine), status, done);
   if (round) PCSIM_GOTO(pcsim_raw_mesh_round(raw, *fine, &most), status, done);
   if (round && most < STRAIGHT) pcsim_raw_mesh_destroy(fine);
@@ -184,7 +195,7 @@ done:
 /* No mesh: nothing is round. Collective. */
 static pcsim_status fine_make(cli_session *s, const char *folder, bool round, fine_case *f) {
   pcsim_raw_mesh *raw = NULL;
-  pcsim_status status = s->c->rank == 0 ? refine_raw(folder, round, &raw) : PCSIM_OK;
+  pcsim_status status = s->c->rank == 0 ? refine_raw(s, folder, round, &raw) : PCSIM_OK;
   int any = raw != NULL;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   MPI_Bcast(&any, 1, MPI_INT, 0, s->c->comm);
@@ -226,8 +237,44 @@ typedef struct {
   double value;       /* of the functional */
   int64_t iterations;
   bool converged;
-  fine_case fine, round; /* made when they are needed */
+  int num_shapes;            /* parameters that move boundaries of the mesh */
+  int *shape_of;             /* [num_shapes] which */
+  pcsim_mesh_tangent *shape; /* [num_shapes] */
+  double *by_shape;          /* [num_shapes] */
+  fine_case fine, round;     /* made when they are needed */
 } finding;
+
+/* How the mesh moves with each parameter that `mesh: {move: ..}` names. */
+static pcsim_status find_shapes(finding *f) {
+  cli_session *s = f->s;
+  pcsim_raw_mesh *raw = NULL;
+  double *displacement = NULL;
+  char *path = NULL;
+  pcsim_status status = PCSIM_OK;
+  if (!pcsim_motion_given(s->tree)) return PCSIM_OK;
+  if (s->c->rank == 0) {
+    status = pcsim_path_join(f->folder, "mesh.raw", &path);
+    if (status == PCSIM_OK) status = pcsim_raw_mesh_read(path, &raw);
+    if (status == PCSIM_OK) status = pcsim_alloc((size_t)raw->num_nodes, 3 * sizeof(double), &displacement);
+  }
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  for (int k = 0; k < f->num; k++) {
+    if (!node_uses(move_of(s), f->parameter[k])) continue;
+    if (s->c->rank == 0) status = pcsim_motion_displacement(s->tree, raw, f->parameter[k], displacement);
+    PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+    f->shape_of[f->num_shapes] = k;
+    PCSIM_GOTO(pcsim_mesh_tangent_create(s->mesh, displacement, &f->shape[f->num_shapes]), status, done);
+    f->num_shapes++;
+  }
+done:
+  pcsim_free(&path), pcsim_free(&displacement);
+  pcsim_raw_mesh_destroy(&raw);
+  return status;
+}
+
+static void add_shapes(const finding *f, int num, double *derivative) {
+  for (int i = 0; num && i < f->num_shapes; i++) derivative[f->shape_of[i]] += f->by_shape[i];
+}
 
 /* Value, adjoint and the derivatives by the first `num` parameters as they stand in the case. */
 static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num) {
@@ -235,17 +282,29 @@ static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num
   memset(f->derivative, 0, (size_t)f->num * sizeof *f->derivative);
   memset(f->own, 0, (size_t)f->num * sizeof *f->own);
   if (s->transport) {
-    pcsim_transport_sensitivity out = {.derivative = f->derivative, .adjoint = f->adjoint};
+    pcsim_transport_sensitivity out = {.derivative = f->derivative,
+                                       .adjoint = f->adjoint,
+                                       .num_shapes = num ? f->num_shapes : 0,
+                                       .shape = f->shape,
+                                       .by_shape = f->by_shape};
     PCSIM_TRY(
         pcsim_transport_solver_adjoint(s->transport_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
     f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
+    add_shapes(f, num, f->derivative);
     return pcsim_parameters_chain(s->tree, f->derivative);
   }
-  pcsim_flow_sensitivity out = {.derivative = f->derivative, .own = f->own, .adjoint = f->adjoint};
+  pcsim_flow_sensitivity out = {.derivative = f->derivative,
+                                .own = f->own,
+                                .adjoint = f->adjoint,
+                                .num_shapes = num ? f->num_shapes : 0,
+                                .shape = f->shape,
+                                .by_shape = f->by_shape};
   PCSIM_TRY(pcsim_flow_solver_adjoint(s->flow_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
   f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
-  /* a flow follows parameters that are made of others; the quantity's own have not been */
+  /* a flow follows parameters that are made of others; the quantity's own and those of shapes have not been
+   */
   for (int k = 0; k < num; k++) f->derivative[k] -= f->own[k];
+  add_shapes(f, num, f->own);
   PCSIM_TRY(pcsim_parameters_chain(s->tree, f->own));
   for (int k = 0; k < num; k++) f->derivative[k] += f->own[k];
   return PCSIM_OK;
@@ -331,14 +390,20 @@ pcsim_status cli_sensitivities_find(cli_session *s, const char *folder) {
   const int m = s->transport ? pcsim_transport_problem_get(s->transport)->num_unknowns : view->dim + 1;
   status = pcsim_alloc((size_t)f.num, sizeof *f.moving, &f.moving);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.derivative, &f.derivative);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.shape_of, &f.shape_of);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.shape, &f.shape);
+  if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.by_shape, &f.by_shape);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)f.num, sizeof *f.own, &f.own);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)(view->num_cells * m), sizeof *f.adjoint, &f.adjoint);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   for (int i = 0; i < s->sensitivities.num; i++) any = any || s->sensitivities.gradient[i];
   if (any) find_moving(s, f.parameter, f.num, f.moving);
+  if (any) PCSIM_GOTO(find_shapes(&f), status, done);
   for (int i = 0; i < s->sensitivities.num && status == PCSIM_OK; i++) status = find_one(&f, i);
 done:
   fine_free(&f.fine), fine_free(&f.round);
+  for (int i = 0; i < f.num_shapes; i++) pcsim_mesh_tangent_free(&f.shape[i]);
+  pcsim_free(&f.shape_of), pcsim_free(&f.shape), pcsim_free(&f.by_shape);
   pcsim_free(&f.moving), pcsim_free(&f.derivative), pcsim_free(&f.own), pcsim_free(&f.adjoint);
   return status;
 }

@@ -143,6 +143,7 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
    */
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_mesh_spec_read(s->tree, &s->spec));
+  pcsim_motion_check(s->tree);
   const bool joined = pcsim_joined_given(s->tree);
   if (joined || pcsim_transport_given(s->tree)) pcsim_transport_problem_check(s->tree);
   if (joined || !pcsim_transport_given(s->tree)) pcsim_flow_problem_check(s->tree);
@@ -263,6 +264,10 @@ pcsim_status cli_session_mesh(cli_session *s, double factor, const char *path, b
     if (length) pcsim_log(PCSIM_LOG_INFO, "mesh: %.*s", (int)length, line);
     line += length + (line[length] == '\n');
   }
+  status = s->c->rank == 0 ? pcsim_motion_apply(s->tree, raw) : PCSIM_OK;
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
+  if (msh && pcsim_motion_given(s->tree))
+    pcsim_log(PCSIM_LOG_WARNING, "%s holds the mesh before its boundaries are moved", msh);
   PCSIM_GOTO(placed(s, pcsim_mesh_create(s->c->comm, raw, &s->mesh)), status, done);
   pcsim_raw_mesh_destroy(&raw); /* before the peak of what follows */
   PCSIM_GOTO(pcsim_mesh_quality_compute(s->mesh, &s->quality), status, done);

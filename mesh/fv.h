@@ -13,6 +13,7 @@
 #ifndef PCSIM_MESH_FV_H
 #define PCSIM_MESH_FV_H
 
+#include <pcsim/dual.h>
 #include <pcsim/mesh.h>
 
 /* ------------------------------------------------------------- cell shapes */
@@ -39,6 +40,12 @@ void pcsim_face_geometry(const double *nodes, const int32_t *face, int n, double
  *  of volume 0 gets the average of its nodes as centre. */
 void pcsim_cell_geometry(const double *nodes, pcsim_cell_type type, const int32_t *cell, double *volume,
                          double centre[3]);
+
+/** The same with derivatives along those of the nodes. */
+void pcsim_face_geometry_dual(const pcsim_dual *nodes, const int32_t *face, int n, pcsim_dual area[3],
+                              pcsim_dual centre[3]);
+void pcsim_cell_geometry_dual(const pcsim_dual *nodes, pcsim_cell_type type, const int32_t *cell,
+                              pcsim_dual *volume, pcsim_dual centre[3]);
 
 /* --------------------------------------------- connection, in raw numbering */
 

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Volumes, centres and area vectors. A face with four nodes need not be plane: it stands for the four
  * triangles around the average of its nodes, for its own area and for both cells, so cells are closed and
- * fill space whatever the distortion. */
+ * fill space whatever the distortion. Compiled twice: geometry_dual.c gives the derivatives. */
 #include "fv.h"
 
-#include <math.h>
+#include <pcsim/dual.h>
 
-static void cross(const double a[3], const double b[3], double c[3]) {
+static void cross(const pcsim_real a[3], const pcsim_real b[3], pcsim_real c[3]) {
   c[0] = a[1] * b[2] - a[2] * b[1];
   c[1] = a[2] * b[0] - a[0] * b[2];
   c[2] = a[0] * b[1] - a[1] * b[0];
 }
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-static void subtract(const double a[3], const double b[3], double c[3]) {
+static pcsim_real dot(const pcsim_real a[3], const pcsim_real b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static void subtract(const pcsim_real a[3], const pcsim_real b[3], pcsim_real c[3]) {
   for (int d = 0; d < 3; d++) c[d] = a[d] - b[d];
 }
 
-static void triangle_geometry(const double *a, const double *b, const double *c, double area[3],
-                              double centre[3]) {
-  double u[3], v[3];
+static void triangle_geometry(const pcsim_real *a, const pcsim_real *b, const pcsim_real *c,
+                              pcsim_real area[3], pcsim_real centre[3]) {
+  pcsim_real u[3], v[3];
   subtract(b, a, u);
   subtract(c, a, v);
   cross(u, v, area);
@@ -28,31 +30,32 @@ static void triangle_geometry(const double *a, const double *b, const double *c,
   }
 }
 
-static void quad_middle(const double *const p[4], double middle[3]) {
+static void quad_middle(const pcsim_real *const p[4], pcsim_real middle[3]) {
   for (int d = 0; d < 3; d++) middle[d] = 0.25 * ((p[0][d] + p[1][d]) + (p[2][d] + p[3][d]));
 }
 
 /* The triangles' areas add up to half the product of the diagonals; the centre is their average with the
  * area along that sum as weight (exact for a plane quad, even one with a dent). */
-static void quad_geometry(const double *const p[4], double area[3], double centre[3]) {
-  double u[3], v[3], middle[3], sum[3] = {0, 0, 0}, total = 0;
+static void quad_geometry(const pcsim_real *const p[4], pcsim_real area[3], pcsim_real centre[3]) {
+  pcsim_real u[3], v[3], middle[3], sum[3] = {0, 0, 0}, total = 0;
   subtract(p[2], p[0], u);
   subtract(p[3], p[1], v);
   cross(u, v, area);
   for (int d = 0; d < 3; d++) area[d] *= 0.5;
   quad_middle(p, middle);
   for (int i = 0; i < 4; i++) {
-    double part[3], c[3];
+    pcsim_real part[3], c[3];
     triangle_geometry(middle, p[i], p[(i + 1) % 4], part, c);
-    double weight = dot(part, area);
+    pcsim_real weight = dot(part, area);
     for (int d = 0; d < 3; d++) sum[d] += weight * (c[d] - middle[d]);
     total += weight;
   }
-  for (int d = 0; d < 3; d++) centre[d] = total > 0 ? middle[d] + sum[d] / total : middle[d];
+  for (int d = 0; d < 3; d++) centre[d] = pcsim_part(total) > 0 ? middle[d] + sum[d] / total : middle[d];
 }
 
-void pcsim_face_geometry(const double *nodes, const int32_t *face, int n, double area[3], double centre[3]) {
-  const double *p[4];
+void PCSIM_TWIN(pcsim_face_geometry)(const pcsim_real *nodes, const int32_t *face, int n, pcsim_real area[3],
+                                     pcsim_real centre[3]) {
+  const pcsim_real *p[4];
   for (int i = 0; i < n; i++) p[i] = nodes + 3 * (int64_t)face[i];
   if (n == 2) {
     area[0] = p[1][1] - p[0][1];
@@ -68,35 +71,35 @@ void pcsim_face_geometry(const double *nodes, const int32_t *face, int n, double
 
 /* Tetrahedra (base, apex of the cell) of one triangle of the boundary: their volume and first moment about
  * `base` are summed. */
-static void add_tetra(const double *a, const double *b, const double *c, const double base[3], double *volume,
-                      double moment[3]) {
-  double u[3], v[3], w[3], n[3];
+static void add_tetra(const pcsim_real *a, const pcsim_real *b, const pcsim_real *c, const pcsim_real base[3],
+                      pcsim_real *volume, pcsim_real moment[3]) {
+  pcsim_real u[3], v[3], w[3], n[3];
   subtract(a, base, u);
   subtract(b, base, v);
   subtract(c, base, w);
   cross(v, w, n);
-  double part = dot(u, n) / 6;
+  pcsim_real part = dot(u, n) / 6;
   *volume += part;
   for (int d = 0; d < 3; d++) moment[d] += part * 0.25 * (u[d] + v[d] + w[d]);
 }
 
-static void polygon_geometry(const double *const *p, int n, const double base[3], double *volume,
-                             double centre[3]) {
-  double moment[3] = {0, 0, 0};
+static void polygon_geometry(const pcsim_real *const *p, int n, const pcsim_real base[3], pcsim_real *volume,
+                             pcsim_real centre[3]) {
+  pcsim_real moment[3] = {0, 0, 0};
   *volume = 0;
   for (int i = 0; i < n; i++) {
-    double u[3], v[3];
+    pcsim_real u[3], v[3];
     subtract(p[i], base, u);
     subtract(p[(i + 1) % n], base, v);
-    double part = 0.5 * (u[0] * v[1] - u[1] * v[0]);
+    pcsim_real part = 0.5 * (u[0] * v[1] - u[1] * v[0]);
     *volume += part;
     for (int d = 0; d < 2; d++) moment[d] += part * (u[d] + v[d]) / 3;
   }
-  for (int d = 0; d < 3; d++) centre[d] = *volume != 0 ? base[d] + moment[d] / *volume : base[d];
+  for (int d = 0; d < 3; d++) centre[d] = pcsim_part(*volume) != 0 ? base[d] + moment[d] / *volume : base[d];
 }
 
-static void tetra_geometry(const double *const p[4], double *volume, double centre[3]) {
-  double u[3], v[3], w[3], n[3];
+static void tetra_geometry(const pcsim_real *const p[4], pcsim_real *volume, pcsim_real centre[3]) {
+  pcsim_real u[3], v[3], w[3], n[3];
   subtract(p[1], p[0], u);
   subtract(p[2], p[0], v);
   subtract(p[3], p[0], w);
@@ -105,11 +108,11 @@ static void tetra_geometry(const double *const p[4], double *volume, double cent
   for (int d = 0; d < 3; d++) centre[d] = p[0][d] + 0.25 * (u[d] + v[d] + w[d]);
 }
 
-void pcsim_cell_geometry(const double *nodes, pcsim_cell_type type, const int32_t *cell, double *volume,
-                         double centre[3]) {
+void PCSIM_TWIN(pcsim_cell_geometry)(const pcsim_real *nodes, pcsim_cell_type type, const int32_t *cell,
+                                     pcsim_real *volume, pcsim_real centre[3]) {
   const pcsim_cell_shape *shape = &pcsim_cell_shapes[type];
-  const double *p[8];
-  double base[3] = {0, 0, 0}, moment[3] = {0, 0, 0};
+  const pcsim_real *p[8];
+  pcsim_real base[3] = {0, 0, 0}, moment[3] = {0, 0, 0};
   for (int i = 0; i < shape->num_nodes; i++) p[i] = nodes + 3 * (int64_t)cell[i];
   if (type == PCSIM_CELL_TETRA) {
     tetra_geometry(p, volume, centre);
@@ -123,8 +126,8 @@ void pcsim_cell_geometry(const double *nodes, pcsim_cell_type type, const int32_
   }
   *volume = 0;
   for (int f = 0; f < shape->num_faces; f++) {
-    const double *q[4];
-    double middle[3];
+    const pcsim_real *q[4];
+    pcsim_real middle[3];
     int n = shape->face_size[f];
     for (int i = 0; i < n; i++) q[i] = p[shape->face[f][i]];
     if (n == 3) {
@@ -134,5 +137,5 @@ void pcsim_cell_geometry(const double *nodes, pcsim_cell_type type, const int32_
     quad_middle(q, middle);
     for (int i = 0; i < 4; i++) add_tetra(middle, q[i], q[(i + 1) % 4], base, volume, moment);
   }
-  for (int d = 0; d < 3; d++) centre[d] = *volume != 0 ? base[d] + moment[d] / *volume : base[d];
+  for (int d = 0; d < 3; d++) centre[d] = pcsim_part(*volume) != 0 ? base[d] + moment[d] / *volume : base[d];
 }

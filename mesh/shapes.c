@@ -20,8 +20,17 @@
         "the other cells of a shape are `rest`, those of a file keep their group",                           \
         0, 0                                                                                                 \
   }
+#define MOVE_ROW                                                                                             \
+  {                                                                                                          \
+    "move", PCSIM_KEY_MAPPING, "", NULL, "m",                                                                \
+        "boundaries that are moved after meshing, NAME: [dx, dy], expressions of x, y, z and the "           \
+        "parameters; "                                                                                       \
+        "the nodes inside follow, boundaries that touch one slide in their planes",                          \
+        0, 0                                                                                                 \
+  }
 #define COMMON_ROWS                                                                                          \
   {"shape", PCSIM_KEY_TEXT, NULL, NULL, "", "name of the shape (pcsim list shapes)", 0, 0}, REGIONS_ROW,     \
+      MOVE_ROW,                                                                                              \
       {"near", PCSIM_KEY_MAPPING, "", NULL, "", "local sizes by boundary: NAME: {size, growth, layers}", 0,  \
        0},                                                                                                   \
   {                                                                                                          \
@@ -55,7 +64,7 @@
       "file", PCSIM_KEY_TEXT, NULL, NULL, "", "Gmsh mesh (.msh) instead of a shape, relative to the case", 0, \
       0},                                                                                                     \
       {"scale", PCSIM_KEY_NUMBER, "1", NULL, "1", "factor on the coordinates of the file", POSITIVE},         \
-      REGIONS_ROW, {                                                                                          \
+      REGIONS_ROW, MOVE_ROW, {                                                                                \
     "names", PCSIM_KEY_MAPPING, "", NULL, "",                                                                 \
         "other names for groups of the file, {\"surface 12\": inlet}; a group without a name is 'curve "      \
         "TAG' "                                                                                               \

@@ -13,16 +13,15 @@ static const char *name_of(const pcsim_mesh_view *mesh, int i) {
   return i < mesh->num_patches ? mesh->patch_name[i] : mesh->periodic_name[i - mesh->num_patches];
 }
 
-/* "inlet, outlet, walls", cut with "..." where it gets long. */
-static void list_patches(const pcsim_mesh_view *mesh, char *text, size_t size) {
-  text[0] = '\0';
-  for (int p = 0; p < mesh->num_patches + 2 * mesh->num_periodic; ++p) {
-    size_t used = strlen(text), need = strlen(name_of(mesh, p)) + 8;
+/* "inlet, outlet, walls" behind what stands there, cut with "..." where it gets long. */
+static void list_names(const char *const *name, int num, char *text, size_t size) {
+  for (int i = 0; i < num; ++i) {
+    size_t used = strlen(text), need = strlen(name[i]) + 8;
     if (used + need > size) {
       strncat(text, ", ...", size - used - 1);
       return;
     }
-    snprintf(text + used, size - used, "%s%s", p ? ", " : "", name_of(mesh, p));
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", name[i]);
   }
 }
 
@@ -33,15 +32,28 @@ static const char *partner_of(const pcsim_mesh_view *mesh, const char *name) {
   return NULL;
 }
 
-static void report_no_match(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh_view *mesh,
-                            const char *name) {
-  char list[800];
-  list_patches(mesh, list, sizeof list);
-  const char *near = pcsim_nearest(name, mesh->patch_name, (size_t)mesh->num_patches);
-  if (!near) near = pcsim_nearest(name, mesh->periodic_name, 2 * (size_t)mesh->num_periodic);
+static void report_names(pcsim_tree *tree, const pcsim_node *at, const char *name, const char *list,
+                         const char *near) {
   pcsim_tree_problem(tree, at, "the mesh has no boundary %s`%.96s`; it has: %s%s%s%s",
                      is_pattern(name) ? "that matches " : "", name, list[0] ? list : "none",
                      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+}
+
+void boundary_report_no_match(pcsim_tree *tree, const pcsim_node *at, const char *const *names, int num,
+                              const char *name) {
+  char list[800] = "";
+  list_names(names, num, list, sizeof list);
+  report_names(tree, at, name, list, pcsim_nearest(name, names, (size_t)num));
+}
+
+static void report_no_match(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh_view *mesh,
+                            const char *name) {
+  char list[800] = "";
+  list_names(mesh->patch_name, mesh->num_patches, list, sizeof list);
+  list_names(mesh->periodic_name, 2 * mesh->num_periodic, list, sizeof list);
+  const char *near = pcsim_nearest(name, mesh->patch_name, (size_t)mesh->num_patches);
+  if (!near) near = pcsim_nearest(name, mesh->periodic_name, 2 * (size_t)mesh->num_periodic);
+  report_names(tree, at, name, list, near);
 }
 
 /* Marks what `pattern` names; returns how many. */

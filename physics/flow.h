@@ -3,6 +3,7 @@
 #ifndef PCSIM_PHYSICS_FLOW_H
 #define PCSIM_PHYSICS_FLOW_H
 
+#include <pcsim/dual.h>
 #include <pcsim/physics.h>
 
 /* Names an expression of a flow case may use. */
@@ -63,9 +64,31 @@ typedef struct {
   double point[FLOW_QUADRATURE_MAX][3], weight[FLOW_QUADRATURE_MAX];
 } flow_quadrature;
 void flow_face_quadrature(const pcsim_mesh_view *mesh, int64_t face, flow_quadrature *q);
+/* The same with derivatives along those of nodes and face centres, both as of the mesh. */
+typedef struct {
+  int num;
+  pcsim_dual point[FLOW_QUADRATURE_MAX][3], weight[FLOW_QUADRATURE_MAX];
+} flow_quadrature_dual;
+void flow_face_quadrature_dual(const pcsim_mesh_view *mesh, const pcsim_dual *node, const pcsim_dual *centre,
+                               int64_t face, flow_quadrature_dual *q);
 /* Average over a face by this quadrature. */
 void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face, double t,
                              double result[3]);
+
+/* ---- points.c: expressions at many points */
+
+typedef struct {
+  int num; /* texts, at most 3 */
+  const char *const *texts;
+  int num_coordinates; /* 3: x, y, z; 4: and t */
+  int64_t num_points;
+  const double *x;            /* [num_points][num_coordinates] */
+  const char *parameter;      /* derivatives by this one, as it stands in the texts; or NULL and along ... */
+  const double *displacement; /* ... [num_points][num_coordinates] of the points */
+} point_expressions;
+/* value[k], derivative[k] [num_points] of text k; NULL: not wanted. */
+pcsim_status point_expressions_evaluate(const pcsim_tree *tree, const point_expressions *e,
+                                        double *const *value, double *const *derivative) PCSIM_NODISCARD;
 
 /* ---- model.c: `physics:` */
 
@@ -102,6 +125,9 @@ typedef struct {
   const pcsim_node *key;
   const pcsim_node *periodic; /* the name of its partner; NULL for what is not periodic */
 } boundary_entry;
+/* The problem that none of a mesh's `names` [num] is meant by `name`: lists them, with the nearest. */
+void boundary_report_no_match(pcsim_tree *tree, const pcsim_node *at, const char *const *names, int num,
+                              const char *name);
 /* Which entry each patch of the mesh gets, -1 for none: of_patch [num_patches]. Problems: keys that name
  * nothing, patches without an entry (`example` shows one), two patterns for one, periodic ones that the mesh
  * does not join. */

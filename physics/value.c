@@ -138,66 +138,6 @@ void flow_value_at(const flow_value *value, const double point[3], double t, dou
 
 /* ------------------------------------------------------------ averages over faces */
 
-static void add_point(flow_quadrature *q, const double point[3], double weight) {
-  memcpy(q->point[q->num], point, 3 * sizeof *point);
-  q->weight[q->num++] = weight;
-}
-
-static void add_segment(flow_quadrature *q, const double *a, const double *b) {
-  /* Gauss-Legendre, 5 points on [-1, 1]. */
-  static const double place[5] = {-0.90617984593866399280, -0.53846931010568309104, 0.0,
-                                  0.53846931010568309104, 0.90617984593866399280};
-  static const double weight[5] = {0.23692688505618908751, 0.47862867049936646804, 0.56888888888888888889,
-                                   0.47862867049936646804, 0.23692688505618908751};
-  for (int k = 0; k < 5; ++k) {
-    double x[3];
-    for (int i = 0; i < 3; ++i) x[i] = 0.5 * (a[i] + b[i]) + 0.5 * place[k] * (b[i] - a[i]);
-    add_point(q, x, 0.5 * weight[k]);
-  }
-}
-
-static double add_triangle(flow_quadrature *q, const double *a, const double *b, const double *c) {
-  /* Seven points, degree 5 (Radon 1948); r and s are (6 -+ sqrt 15)/21. */
-  const double root = sqrt(15.0);
-  const double r = (6.0 - root) / 21.0, s = (6.0 + root) / 21.0;
-  const double wr = (155.0 - root) / 1200.0, ws = (155.0 + root) / 1200.0;
-  const double rule[7][4] = {{1.0 / 3, 1.0 / 3, 1.0 / 3, 9.0 / 40},
-                             {1 - 2 * r, r, r, wr},
-                             {r, 1 - 2 * r, r, wr},
-                             {r, r, 1 - 2 * r, wr},
-                             {1 - 2 * s, s, s, ws},
-                             {s, 1 - 2 * s, s, ws},
-                             {s, s, 1 - 2 * s, ws}};
-  double e[3], f[3];
-  for (int i = 0; i < 3; ++i) e[i] = b[i] - a[i], f[i] = c[i] - a[i];
-  double n[3] = {e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0]};
-  double area = 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  for (int k = 0; k < 7; ++k) {
-    double x[3];
-    for (int i = 0; i < 3; ++i) x[i] = rule[k][0] * a[i] + rule[k][1] * b[i] + rule[k][2] * c[i];
-    add_point(q, x, rule[k][3] * area);
-  }
-  return area;
-}
-
-void flow_face_quadrature(const pcsim_mesh_view *mesh, int64_t face, flow_quadrature *q) {
-  const int32_t *node = mesh->face_node + mesh->face_node_start[face];
-  const int num = (int)(mesh->face_node_start[face + 1] - mesh->face_node_start[face]);
-  double area = 0.0;
-  q->num = 0;
-  if (mesh->dim == 2) {
-    add_segment(q, mesh->node + 3 * node[0], mesh->node + 3 * node[1]);
-    area = 1.0;
-  } else if (num == 3) {
-    area = add_triangle(q, mesh->node + 3 * node[0], mesh->node + 3 * node[1], mesh->node + 3 * node[2]);
-  } else {
-    for (int k = 0; k < num; ++k)
-      area += add_triangle(q, mesh->face_centre + 3 * face, mesh->node + 3 * node[k],
-                           mesh->node + 3 * node[(k + 1) % num]);
-  }
-  for (int k = 0; k < q->num; ++k) q->weight[k] /= area;
-}
-
 void flow_value_face_average(const flow_value *value, const pcsim_mesh_view *mesh, int64_t face, double t,
                              double result[3]) {
   flow_quadrature q;

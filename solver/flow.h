@@ -132,6 +132,11 @@ pcsim_status flow_residual(flow *f, double *r) PCSIM_NODISCARD;
 /** Gradients of q [nt][m] (ghosts filled) into grad [nt][m][d], owned part; `constant` adds the boundary
  * values. */
 void flow_gradient_of(const flow *f, const double *q, bool constant, double *grad);
+/** Derivatives of the gradients' maps along those of places; gradient_destroy them. */
+pcsim_status flow_gradient_tangent(const flow *f, const dual_places *places,
+                                   gradient_maps *along) PCSIM_NODISCARD;
+/** Derivatives [n][m][d] of the gradients of f->q along such maps, state and given values kept. */
+void flow_gradient_along(const flow *f, const gradient_maps *along, double *d_grad);
 /** What came to the gradients grad [nt][m][d] added to q [nt][m] and, where they are not NULL, to the given
  * values of boundary faces [nb][m] and nodes [gradient.num_given][m]. */
 void flow_gradient_transposed(const flow *f, const double *grad, double *q, double *face, double *node);

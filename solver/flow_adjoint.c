@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 64, WRT_MAX = 8 };
+enum { NAME = 64, WRT_MAX = 24 };
 
 /* Names that a reverse is taken by. */
 typedef struct {
@@ -17,10 +17,13 @@ typedef struct {
 
 struct flow_adjoint {
   flow *f;
+  bool shape;
   double *seed, *seed_tau;        /* [nt][m], [nt], 0 in ghosts */
   double *q, *grad, *tau;         /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
   double *value[FLOW_NUM_GROUPS]; /* [num][m] */
   double *face, *node;            /* [nb][m], [num_given][m] */
+  double *geometry, *volume;      /* [ni][FLOW_FACE_WIDTH], [nt] */
+  double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
   double nu, force[3], density;
   pcsim_executor *product, *full; /* reverses of the residual by unknowns and, `full`, by everything given */
 };
@@ -50,6 +53,20 @@ static void want_given(const pcsim_program *p, wanted *w) {
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, value_name(i), w);
 }
 
+static const char *geometry_name(int group) {
+  static const char *const name[FLOW_NUM_GROUPS] = {"given.geometry", "slip.geometry", "outlet.geometry",
+                                                    "total.geometry"};
+  return name[group];
+}
+
+static void want_shape(const flow_adjoint *a, const pcsim_program *p, wanted *w) {
+  static const char *const names[] = {"faces.geometry", "cells.volume", "looks.weight", "looks.reach",
+                                      "looks.coordinates"};
+  if (!a->shape) return;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) want_input(p, names[i], w);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, geometry_name(i), w);
+}
+
 /* The cotangents that were asked for go to the arrays of the adjoint; those that were not are 0 there. */
 static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_executor *x) {
   const struct {
@@ -64,7 +81,13 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_exec
                  {value_name(0), a->value[0]},
                  {value_name(1), a->value[1]},
                  {value_name(2), a->value[2]},
-                 {value_name(3), a->value[3]}};
+                 {value_name(3), a->value[3]},
+                 {"faces.geometry", a->geometry},
+                 {"cells.volume", a->volume},
+                 {geometry_name(0), a->wall[0]},
+                 {geometry_name(1), a->wall[1]},
+                 {geometry_name(2), a->wall[2]},
+                 {geometry_name(3), a->wall[3]}};
   char name[NAME];
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!wants(w, outputs[i].name)) continue;
@@ -111,7 +134,7 @@ static pcsim_status make_residual(flow_adjoint *a) {
   PCSIM_GOTO(pcsim_program_keep(p, (const char *const[]){"all", "coefficient"}, 2), status, done);
   want_input(p, "cells.q", &w), want_input(p, "cells.grad", &w), want_input(p, "cells.tau", &w);
   for (int full = 0; full < 2; full++) {
-    if (full) want_given(p, &w);
+    if (full) want_given(p, &w), want_shape(a, p, &w);
     PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, NULL, 0, both[full]), status, done);
     PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_all", a->seed), status, done);
     PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_coefficient", a->seed_tau), status, done);
@@ -131,17 +154,24 @@ static pcsim_status fill(flow_adjoint *a) {
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->tau));
   for (int i = 0; i < FLOW_NUM_GROUPS; i++)
     PCSIM_TRY(pcsim_alloc((size_t)f->programs->group[i].num * m, sizeof(double), &a->value[i]));
+  if (a->shape) {
+    PCSIM_TRY(pcsim_alloc((size_t)f->ni * FLOW_FACE_WIDTH(d), sizeof(double), &a->geometry));
+    PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->volume));
+    for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+      PCSIM_TRY(
+          pcsim_alloc((size_t)f->programs->group[i].num * FLOW_WALL_WIDTH(d), sizeof(double), &a->wall[i]));
+  }
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &a->face));
   PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &a->node));
   return make_residual(a);
 }
 
-pcsim_status flow_adjoint_create(flow *f, flow_adjoint **out) {
+pcsim_status flow_adjoint_create(flow *f, bool shape, flow_adjoint **out) {
   flow_adjoint *a = NULL;
   *out = NULL;
   pcsim_status status = pcsim_alloc(1, sizeof *a, &a);
   if (status == PCSIM_OK) {
-    a->f = f;
+    a->f = f, a->shape = shape;
     status = fill(a);
   }
   status = pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
@@ -154,8 +184,9 @@ void flow_adjoint_destroy(flow_adjoint **out) {
   flow_adjoint *a = *out;
   if (!a) return;
   pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]);
-  void *blocks[] = {&a->seed, &a->seed_tau, &a->q, &a->grad, &a->tau, &a->face, &a->node};
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]);
+  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,        &a->grad,  &a->tau,
+                    &a->face, &a->node,     &a->geometry, &a->volume};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -215,6 +246,30 @@ static void clear_given(flow_adjoint *a) {
     memset(a->value[i], 0, (size_t)(f->programs->group[i].num * m) * sizeof(double));
   memset(a->face, 0, (size_t)(f->nb * m) * sizeof(double));
   memset(a->node, 0, (size_t)(f->gradient.num_given * m) * sizeof(double));
+  if (!a->shape) return;
+  memset(a->geometry, 0, (size_t)(f->ni * FLOW_FACE_WIDTH(f->dim)) * sizeof(double));
+  memset(a->volume, 0, (size_t)f->nt * sizeof(double));
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    memset(a->wall[i], 0, (size_t)(f->programs->group[i].num * FLOW_WALL_WIDTH(f->dim)) * sizeof(double));
+}
+
+static void add(double factor, int64_t num, const double *from, double *to) {
+  for (int64_t i = 0; i < num; i++) to[i] += factor * from[i];
+}
+
+/* given += factor times what came to the geometry. */
+static void add_shape(const flow_adjoint *a, double factor, flow_cotangent *given) {
+  const flow *f = a->f;
+  const int width = FLOW_WALL_WIDTH(f->dim);
+  if (!a->shape) return;
+  add(factor, f->ni * FLOW_FACE_WIDTH(f->dim), a->geometry, given->face);
+  add(factor, f->n, a->volume, given->volume); /* ghosts have no coefficient */
+  add(factor, f->n * (f->dim + 1) * f->dim, a->grad, given->grad);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    const flow_group *g = &f->programs->group[i];
+    for (int64_t k = 0; k < g->num; k++)
+      add(factor, width, a->wall[i] + k * width, given->wall + g->face[k] * width);
+  }
 }
 
 /* given += factor times what the last run and pull_back left. */
@@ -223,14 +278,15 @@ static void add_given(const flow_adjoint *a, double factor, flow_cotangent *give
   const int m = f->dim + 1;
   given->nu += factor * a->nu;
   given->density += factor * a->density;
-  for (int i = 0; i < 3; i++) given->force[i] += factor * a->force[i];
-  for (int64_t k = 0; k < f->nb * m; k++) given->value[k] += factor * a->face[k];
-  for (int64_t k = 0; k < f->gradient.num_given * m; k++) given->node[k] += factor * a->node[k];
+  add(factor, 3, a->force, given->force);
+  add(factor, f->nb * m, a->face, given->value);
+  add(factor, f->gradient.num_given * m, a->node, given->node);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
     const flow_group *g = &f->programs->group[i];
     for (int64_t k = 0; k < g->num; k++)
       for (int c = 0; c < m; c++) given->value[g->face[k] * m + c] += factor * a->value[i][k * m + c];
   }
+  add_shape(a, factor, given);
 }
 
 pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent *given) {
@@ -244,8 +300,19 @@ pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent
 
 /* ---------------------------------------------------------------- functionals */
 
+/* What comes to the places that a quantity of cells looks at. */
+static pcsim_status bind_looks(const wanted *w, const flow_cotangent *given, pcsim_executor *x) {
+  if (wants(w, "looks.weight"))
+    PCSIM_TRY(pcsim_executor_bind_output(x, "b_looks.weight", given->look_weight));
+  if (wants(w, "looks.reach")) PCSIM_TRY(pcsim_executor_bind_output(x, "b_looks.reach", given->look_reach));
+  return wants(w, "looks.coordinates")
+             ? pcsim_executor_bind_output(x, "b_looks.coordinates", given->look_place)
+             : PCSIM_OK;
+}
+
 static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional, const char *const *names,
-                             int num, double *parameter, double *value, pcsim_executor **x) {
+                             int num, double *parameter, double *value, const flow_cotangent *given,
+                             pcsim_executor **x) {
   const flow *f = a->f;
   const double one = 1;
   char name[NAME];
@@ -253,9 +320,11 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   for (size_t i = 0; i < 3; i++)
     want_input(functional->program, (const char *const[]){"cells.q", "cells.grad", "cells.tau"}[i], &w);
   want_given(functional->program, &w);
+  want_shape(a, functional->program, &w);
   PCSIM_TRY(make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
                          names, num, x));
   PCSIM_TRY(flow_functional_bind(functional, *x));
+  PCSIM_TRY(bind_looks(&w, given, *x));
   PCSIM_TRY(pcsim_executor_bind_output(*x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(*x, "b_value", &one));
   for (int i = 0; i < num; i++) {
@@ -273,7 +342,7 @@ pcsim_status flow_adjoint_functional(flow_adjoint *a, const flow_functional *fun
                                      const char *const *names, int num, double *value, double *b,
                                      flow_cotangent *given, double *parameter) {
   pcsim_executor *x = NULL;
-  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, &x);
+  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, given, &x);
   pcsim_executor_destroy(&x);
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->f->mesh), status));
   PCSIM_TRY(pull_back(a, true));

@@ -22,11 +22,21 @@ typedef struct {
   double density; /**< in the units of the case, where the quantity itself depends on it */
   double *value;  /**< [nb][m] to the given values of boundary faces */
   double *node;   /**< [gradient.num_given][m] to those of boundary nodes */
+  /* To the geometry, where `shape` asks for it; else NULL. */
+  bool shape;
+  double *face;        /**< [ni][FLOW_FACE_WIDTH] */
+  double *wall;        /**< [nb][FLOW_WALL_WIDTH] */
+  double *volume;      /**< [n] */
+  double *grad;        /**< [n][m*d] to the gradients themselves: what their maps hand on */
+  double *look_weight; /**< [looks] of a quantity of cells */
+  double *look_reach;  /**< [looks][d] */
+  double *look_place;  /**< [looks][4] */
 } flow_cotangent;
 
 typedef struct flow_adjoint flow_adjoint;
-/** `f` is borrowed. Errors: ERR_MEMORY. Caller destroys. Collective. */
-pcsim_status flow_adjoint_create(flow *f, flow_adjoint **adjoint) PCSIM_NODISCARD;
+/** `f` is borrowed; `shape`: what comes to the geometry is wanted too. Errors: ERR_MEMORY. Caller destroys.
+ * Collective. */
+pcsim_status flow_adjoint_create(flow *f, bool shape, flow_adjoint **adjoint) PCSIM_NODISCARD;
 void flow_adjoint_destroy(flow_adjoint **adjoint);
 /** y = the transposed system times w, both [n][m + 1]. Collective. */
 pcsim_status flow_adjoint_product(flow_adjoint *adjoint, const double *w, double *y) PCSIM_NODISCARD;
@@ -38,6 +48,10 @@ pcsim_status flow_adjoint_given(flow_adjoint *adjoint, const double *w,
 pcsim_status flow_adjoint_solve(flow_adjoint *adjoint, const flow *f, flow_linear *linear, const double *b,
                                 double tolerance, double *w, int64_t *iterations,
                                 bool *converged) PCSIM_NODISCARD;
+/** Arrays of a cotangent for a quantity that looks at so many places. Errors: ERR_MEMORY. Free after a
+ * failure too. */
+pcsim_status flow_cotangent_allocate(const flow *f, int64_t num_looks, flow_cotangent *given) PCSIM_NODISCARD;
+void flow_cotangent_free(flow_cotangent *given);
 /** dJ/dp of a quantity of the flow's converged state for the parameters of its problem
  *  (pcsim_flow_solver_adjoint). */
 pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
@@ -46,15 +60,22 @@ pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *
 
 /** A program "value" (on no space) of the whole mesh, with inputs as those of flow_program.h and its own. */
 typedef struct {
-  pcsim_program *program;               /**< owned */
-  look cells;                           /**< that it looks at */
-  bool on_faces;                        /**< it looks at boundary faces */
+  pcsim_program *program; /**< owned */
+  look cells;             /**< that it looks at */
+  bool on_faces;          /**< it looks at boundary faces */
+  pcsim_functional_kind kind;
   double *face_weight[FLOW_NUM_GROUPS]; /**< [num of the group] 1: counts */
 } flow_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Caller destroys. Collective. */
 pcsim_status flow_functional_create(const flow *f, const pcsim_functional *quantity,
                                     flow_functional **functional) PCSIM_NODISCARD;
 void flow_functional_destroy(flow_functional **functional);
+/** What of the derivative by a motion of the mesh comes from the geometry, state and given values kept: this
+ *  rank's share of sum of `given` times the derivatives of everything that is made of places. Collective.
+ *  Errors: ERR_MEMORY. */
+pcsim_status flow_shape_derivative(const flow *f, const flow_cotangent *given,
+                                   const flow_functional *functional, const pcsim_mesh_tangent *motion,
+                                   double *derivative) PCSIM_NODISCARD;
 /** Bind what the functional's program has of its own. */
 pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_executor *x) PCSIM_NODISCARD;
 /** The functional's value, of all ranks; b [n][m + 1] its derivative by the unknowns, what comes to

@@ -150,6 +150,7 @@ static pcsim_status create(const flow *f, const pcsim_functional *q, flow_functi
                   (on_faces(q) || !q->on_boundary),
               PCSIM_ERR_ARG, "a functional of typed laws asked of a flow");
   out->on_faces = on_faces(q);
+  out->kind = q->kind;
   if (q->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(f->mesh, q->point, &out->cells));
   else if (!on_faces(q))
     PCSIM_TRY(

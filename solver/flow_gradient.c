@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Cell gradients of the flow: which boundaries fix what, for the maps of gradient.h. */
 #include "flow.h"
+#include "gradient_second.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static pcsim_status build(flow *f, workspace *w) {
   gradient_maps *g = &f->gradient;
   PCSIM_TRY(pcsim_alloc(nb * FLOW_NUM_CLASSES, sizeof *w->fixed, &w->fixed));
   classify(f, w);
-  PCSIM_TRY(gradient_create(&(gradient_request){f->mesh, FLOW_NUM_CLASSES, w->fixed, w->node, NULL}, g));
+  PCSIM_TRY(
+      gradient_create(&(gradient_request){f->mesh, FLOW_NUM_CLASSES, w->fixed, w->node, NULL, NULL}, g));
   for (int64_t k = 0; k < f->nb; k++)
     f->wall[k * FLOW_WALL_WIDTH(f->dim) + 2 * f->dim + 1] =
         f->wall_order * g->share[k * FLOW_NUM_CLASSES + FLOW_CLASS_VELOCITY];
@@ -106,6 +108,20 @@ pcsim_status flow_gradient_create(flow *f, const double span[2]) {
   return status;
 }
 
+pcsim_status flow_gradient_tangent(const flow *f, const dual_places *places, gradient_maps *along) {
+  workspace w = {0};
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)f->nb * FLOW_NUM_CLASSES, sizeof *w.fixed, &w.fixed), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)f->view->num_patches * FLOW_NUM_CLASSES, sizeof *w.node, &w.node), status,
+             done);
+  classify(f, &w);
+  status = gradient_tangent_create(
+      &(gradient_request){f->mesh, FLOW_NUM_CLASSES, w.fixed, w.node, NULL, places}, along, NULL);
+done:
+  pcsim_free(&w.fixed), pcsim_free(&w.node);
+  return status;
+}
+
 static const int *classes_of(const flow *f) {
   static const int class_2d[] = {FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY, FLOW_CLASS_PRESSURE};
   static const int class_3d[] = {FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY, FLOW_CLASS_VELOCITY,
@@ -120,6 +136,15 @@ void flow_gradient_of(const flow *f, const double *q, bool constant, double *gra
                               .node = constant ? f->node_given : NULL,
                               .node_value = f->node_value};
   gradient_apply(&f->gradient, &data, q, grad);
+}
+
+void flow_gradient_along(const flow *f, const gradient_maps *along, double *d_grad) {
+  const gradient_data data = {.m = f->dim + 1,
+                              .class_of = classes_of(f),
+                              .face = f->wall_value,
+                              .node = f->node_given,
+                              .node_value = f->node_value};
+  gradient_tangent_apply(&f->gradient, along, &data, f->q, NULL, d_grad);
 }
 
 void flow_gradient_transposed(const flow *f, const double *grad, double *q, double *face, double *node) {

@@ -16,13 +16,13 @@ typedef struct {
   double *inner_derivative;
   int num_inner;
   double *patch; /* [patches][m] how the velocities of walls change */
+  double level;  /* what the quantity gains with the level of the pressure, over the volume */
 } sensitivity;
 
 static pcsim_status allocate(sensitivity *s, int num) {
   const flow *f = s->f;
   const size_t m = (size_t)f->dim + 1, size = (size_t)f->n * (m + 1);
-  PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &s->given.value));
-  PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &s->given.node));
+  PCSIM_TRY(flow_cotangent_allocate(f, s->functional->cells.num, &s->given));
   PCSIM_TRY(pcsim_alloc(size, sizeof(double), &s->b));
   PCSIM_TRY(pcsim_alloc(size, sizeof(double), &s->w));
   PCSIM_TRY(pcsim_alloc((size_t)num, sizeof *s->inner, &s->inner));
@@ -33,7 +33,8 @@ static pcsim_status allocate(sensitivity *s, int num) {
 static void release(sensitivity *s) {
   flow_adjoint_destroy(&s->adjoint);
   flow_functional_destroy(&s->functional);
-  pcsim_free(&s->given.value), pcsim_free(&s->given.node), pcsim_free(&s->b), pcsim_free(&s->w);
+  flow_cotangent_free(&s->given);
+  pcsim_free(&s->b), pcsim_free(&s->w);
   pcsim_free(&s->inner), pcsim_free(&s->inner_derivative), pcsim_free(&s->patch);
 }
 
@@ -56,7 +57,8 @@ static void take_out_level(sensitivity *s) {
   if (!f->problem->pressure_free) return;
   for (int64_t c = 0; c < f->n; c++) sum[0] += s->b[c * (m + 1) + m - 1], sum[1] += f->volume[c];
   MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(f->mesh));
-  for (int64_t c = 0; c < f->n; c++) s->b[c * (m + 1) + m - 1] -= sum[0] / sum[1] * f->volume[c];
+  s->level = sum[0] / sum[1];
+  for (int64_t c = 0; c < f->n; c++) s->b[c * (m + 1) + m - 1] -= s->level * f->volume[c];
 }
 
 /* -------------------------------------------------------------- one parameter */
@@ -135,6 +137,30 @@ static pcsim_status differentiate(sensitivity *s, pcsim_flow_problem *problem, c
   return PCSIM_OK;
 }
 
+/* The mean that is taken out follows the volumes; the state's is 0. This rank's share. */
+static double through_level(const sensitivity *s, const pcsim_mesh_tangent *motion) {
+  const flow *f = s->f;
+  double sum = 0;
+  for (int64_t c = 0; c < f->n; c++)
+    sum -= s->level * motion->cell_volume[c] * f->q[c * (f->dim + 1) + f->dim];
+  return sum;
+}
+
+static pcsim_status differentiate_by_shapes(const sensitivity *s, pcsim_flow_problem *problem,
+                                            const pcsim_flow_sensitivity *out) {
+  for (int i = 0; i < out->num_shapes; i++) {
+    pcsim_flow_derivative d;
+    PCSIM_TRY(flow_shape_derivative(s->f, &s->given, s->functional, &out->shape[i], &out->by_shape[i]));
+    PCSIM_TRY(pcsim_flow_problem_motion(problem, &out->shape[i], &d));
+    gains_of_walls(s, d.velocity);
+    out->by_shape[i] += through_level(s, &out->shape[i]) + through_boundaries(s, &d);
+  }
+  if (out->num_shapes)
+    MPI_Allreduce(MPI_IN_PLACE, out->by_shape, out->num_shapes, MPI_DOUBLE, MPI_SUM,
+                  pcsim_mesh_comm(s->f->mesh));
+  return PCSIM_OK;
+}
+
 static void find_inner(sensitivity *s, const char *const *parameters, int num) {
   for (int i = 0; i < num; i++)
     if (pcsim_program_parameter(s->functional->program, parameters[i], NULL, NULL))
@@ -144,20 +170,21 @@ static void find_inner(sensitivity *s, const char *const *parameters, int num) {
 pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
                               const pcsim_functional *quantity, const char *const *parameters, int num,
                               double tolerance, pcsim_flow_sensitivity *out) {
-  sensitivity s = {.f = f};
+  sensitivity s = {.f = f, .given = {.shape = out->num_shapes > 0}};
   pcsim_status status;
   PCSIM_GOTO(flow_functional_create(f, quantity, &s.functional), status, done);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(f->mesh), allocate(&s, num)), status, done);
   find_inner(&s, parameters, num);
   PCSIM_GOTO(settle(f), status, done);
-  PCSIM_GOTO(flow_adjoint_create(f, &s.adjoint), status, done);
+  PCSIM_GOTO(flow_adjoint_create(f, s.given.shape, &s.adjoint), status, done);
   PCSIM_GOTO(solve(&s, linear, tolerance, out), status, done);
   if (out->adjoint) {
     const int m = f->dim + 1; /* behind them stands what belongs to the coefficient */
     for (int64_t c = 0; c < f->n; c++)
       memcpy(out->adjoint + c * m, s.w + c * (m + 1), (size_t)m * sizeof *s.w);
   }
-  status = differentiate(&s, problem, parameters, num, out->derivative, out->own);
+  PCSIM_GOTO(differentiate(&s, problem, parameters, num, out->derivative, out->own), status, done);
+  status = differentiate_by_shapes(&s, problem, out);
 done:
   release(&s);
   return status;

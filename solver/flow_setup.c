@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Packing a mesh and a problem for the kernels, and the steps they are called in. */
+#include "face_parts.h"
 #include "flow_program.h"
 
 #include <math.h>
 #include <string.h>
-
-static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static pcsim_status pack_interior(flow *f) {
   const pcsim_mesh_view *v = f->view;
@@ -16,24 +15,22 @@ static pcsim_status pack_interior(flow *f) {
   for (int64_t k = 0; k < f->ni; k++) {
     const int32_t P = v->owner[k], N = v->neighbour[k];
     const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
-    const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
-    double d[3], e[3];
-    for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
-    const double sd = dot3(S, d);
+    const face_parts parts =
+        face_parts_inside(S, xf, v->cell_centre + 3 * (int64_t)P, v->cell_centre + 3 * (int64_t)N);
     PCSIM_CHECK(
-        sd > 0, PCSIM_ERR_MESH,
+        parts.through > 0, PCSIM_ERR_MESH,
         "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
         "too distorted there; improve it or remove a cell",
         (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
     f->owner[k] = P, f->neighbour[k] = N;
-    double *x = f->face + k * width, t = dot3(S, e) / sd;
+    double *x = f->face + k * width;
     for (int i = 0; i < dim; i++) {
       x[i] = S[i];
-      x[dim + i] = d[i];
-      x[2 * dim + i] = e[i] - t * d[i];
+      x[dim + i] = parts.line[i];
+      x[2 * dim + i] = parts.skew[i];
     }
-    x[3 * dim] = t;
-    x[3 * dim + 1] = dot3(S, S) / sd;
+    x[3 * dim] = parts.t;
+    x[3 * dim + 1] = parts.g;
   }
   return PCSIM_OK;
 }
@@ -71,18 +68,18 @@ static pcsim_status pack_boundary(flow *f) {
     const int32_t P = v->owner[face];
     const double *S = v->face_area + 3 * face, *xf = v->face_centre + 3 * face;
     const double *xp = v->cell_centre + 3 * (int64_t)P;
-    const double d[3] = {xf[0] - xp[0], xf[1] - xp[1], xf[2] - xp[2]}, sd = dot3(S, d);
+    const face_parts parts = face_parts_at_wall(S, xf, xp);
     PCSIM_CHECK(
-        sd > 0, PCSIM_ERR_MESH,
+        parts.through > 0, PCSIM_ERR_MESH,
         "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
         (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
     f->wall_owner[k] = P, f->wall_kind[k] = p->kind[k];
     double *x = f->wall + k * width;
     for (int i = 0; i < dim; i++) {
       x[i] = S[i];
-      x[dim + i] = d[i];
+      x[dim + i] = parts.line[i];
     }
-    x[2 * dim] = dot3(S, S) / sd;
+    x[2 * dim] = parts.g;
   }
   pack_values(f);
   return PCSIM_OK;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Building the gradient maps of gradient.h. */
+/* Building the gradient maps of gradient.h; compiled twice. */
 #include "gradient.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The class of maps that serve all unknowns. */
@@ -17,6 +16,7 @@ typedef struct {
   const pcsim_mesh_view *v;
   gradient_maps *g;
   int dim, num_classes;
+  gradient_places at;
   int64_t ni; /* interior faces */
   map_builder node, cell, direct, *class_node, *class_cell, *class_face;
   int64_t *face_start; /* faces of each owned cell */
@@ -56,33 +56,37 @@ static pcsim_status find_faces(builder *b) {
 /* The difference quotient between cell and wall is the slope at half the wall distance y of the cell; the
  * cell's fitted gradient is the slope at some distance y_g, which the fit of y^2/2 tells. The slope at the
  * wall is their extrapolation: two + share (two - fitted), share = (y/2) / (y_g - y/2). */
-static void set_share(builder *b, int64_t face, int class, double y, double y_g) {
-  const double share = 0.5 * y / (y_g - 0.5 * y);
-  b->g->share[(face - b->ni) * b->num_classes + class] = share > 0 && share < 1 ? share : y_g > 0 ? 1 : 0;
+static void set_share(builder *b, int64_t face, int class, pcsim_real y, pcsim_real y_g) {
+  const pcsim_real share = 0.5 * y / (y_g - 0.5 * y);
+  b->g->share[(face - b->ni) * b->num_classes + class] = pcsim_part(share) > 0 && pcsim_part(share) < 1
+                                                             ? share
+                                                         : pcsim_part(y_g) > 0 ? 1
+                                                                               : 0;
 }
 
 /* Unit normal into the domain, and the distance of the cell, of a boundary face. */
-static double wall_normal(const builder *b, int64_t face, double normal[3]) {
-  const double *S = b->v->face_area + 3 * face, *x = b->v->face_centre + 3 * face;
-  const double *centre = b->v->cell_centre + 3 * (int64_t)b->v->owner[face];
-  double area = 0, y = 0;
+static pcsim_real wall_normal(const builder *b, int64_t face, pcsim_real normal[3]) {
+  const pcsim_real *S = b->at.face_area + 3 * face, *x = b->at.face_centre + 3 * face;
+  const pcsim_real *centre = b->at.cell_centre + 3 * (int64_t)b->v->owner[face];
+  pcsim_real area = 0, y = 0;
   normal[0] = normal[1] = normal[2] = 0;
   for (int i = 0; i < b->dim; i++) area += S[i] * S[i];
-  area = sqrt(area);
+  area = pcsim_root(area);
   for (int i = 0; i < b->dim; i++) normal[i] = -S[i] / area;
   for (int i = 0; i < b->dim; i++) y -= normal[i] * (x[i] - centre[i]);
   return y;
 }
 
 /* Shares of a cell fitted from its neighbours: weights [num][d] of (phi_k - phi). */
-static void shares_of_direct(builder *b, int64_t c, int class, const fit_data *fit, const double *weight) {
+static void shares_of_direct(builder *b, int64_t c, int class, const fit_data *fit,
+                             const pcsim_real *weight) {
   for (int64_t j = b->face_start[c]; j < b->face_start[c + 1]; j++) {
     const int64_t face = b->face[j];
     if (face < b->ni || !fixes(b, face, class)) continue;
-    double normal[3], y_g = 0;
-    const double y = wall_normal(b, face, normal);
+    pcsim_real normal[3], y_g = 0;
+    const pcsim_real y = wall_normal(b, face, normal);
     for (int k = 0; k < fit->num; k++) {
-      double y_k = y, along = 0;
+      pcsim_real y_k = y, along = 0;
       for (int i = 0; i < b->dim; i++) {
         y_k += fit->x[k][i] * normal[i];
         along += weight[k * b->dim + i] * normal[i];
@@ -94,15 +98,15 @@ static void shares_of_direct(builder *b, int64_t c, int class, const fit_data *f
 }
 
 /* y^2/2 at a node as the unknowns of a class get it, y from the plane of a boundary face. */
-static double node_parabola(const builder *b, int64_t node, int class, const double *face,
-                            const double *normal) {
+static pcsim_real node_parabola(const builder *b, int64_t node, int class, const pcsim_real *face,
+                                const pcsim_real *normal) {
   const int64_t row = b->node_row[node * b->num_classes + class];
   const linear_map *map = b->node_state[node] == NODE_READY_ALL ? &b->node.map : &b->class_node[class].map;
-  double sum = 0;
+  pcsim_real sum = 0;
   const int64_t first = row < 0 ? 0 : map->start[row], last = row < 0 ? 1 : map->start[row + 1];
   for (int64_t k = first; k < last; k++) {
-    const double *x = row < 0 ? b->v->node + 3 * node : b->v->cell_centre + 3 * (int64_t)map->column[k];
-    double y = 0;
+    const pcsim_real *x = row < 0 ? b->at.node + 3 * node : b->at.cell_centre + 3 * (int64_t)map->column[k];
+    pcsim_real y = 0;
     for (int i = 0; i < b->dim; i++) y += normal[i] * (x[i] - face[i]);
     sum += (row < 0 ? 1 : map->weight[k]) * 0.5 * y * y;
   }
@@ -110,15 +114,15 @@ static double node_parabola(const builder *b, int64_t node, int class, const dou
 }
 
 /* Shares of a cell whose gradient comes from its nodes. */
-static void shares_of_nodes(builder *b, int64_t c, const fit_data *fit, const double *weight) {
+static void shares_of_nodes(builder *b, int64_t c, const fit_data *fit, const pcsim_real *weight) {
   for (int64_t j = b->face_start[c]; j < b->face_start[c + 1]; j++)
     for (int class = 0; class < b->num_classes; class ++) {
       const int64_t face = b->face[j];
       if (face < b->ni || !fixes(b, face, class)) continue;
-      double normal[3], y_g = 0;
-      const double y = wall_normal(b, face, normal), *x = b->v->face_centre + 3 * face;
+      pcsim_real normal[3], y_g = 0;
+      const pcsim_real y = wall_normal(b, face, normal), *x = b->at.face_centre + 3 * face;
       for (int k = 0; k < fit->num; k++) {
-        const double value = node_parabola(b, fit->column[k], class, x, normal);
+        const pcsim_real value = node_parabola(b, fit->column[k], class, x, normal);
         for (int i = 0; i < b->dim; i++) y_g += weight[k * b->dim + i] * normal[i] * value;
       }
       set_share(b, face, class, y, y_g);
@@ -132,10 +136,11 @@ static bool uses_faces(uint8_t type) { return type == PCSIM_CELL_QUAD || type ==
 /* Value at a node from the cells around it. */
 static pcsim_status fit_node(const builder *b, map_builder *map, int64_t node, bool *ok) {
   const pcsim_mesh_view *v = b->v;
-  double weight[FIT_MAX];
+  pcsim_real weight[FIT_MAX];
   fit_data fit = {0};
   for (int64_t j = v->node_cell_start[node]; j < v->node_cell_start[node + 1]; j++)
-    fit_add(&fit, v->node_cell[j], v->cell_centre + 3 * (int64_t)v->node_cell[j], v->node + 3 * node, 1);
+    fit_add(&fit, v->node_cell[j], b->at.cell_centre + 3 * (int64_t)v->node_cell[j], b->at.node + 3 * node,
+            1);
   *ok = fit_value(&fit, b->dim, weight);
   if (!*ok) return PCSIM_OK;
   PCSIM_TRY(map_begin_row(map, (int32_t)node));
@@ -205,27 +210,27 @@ typedef struct {
 
 static void collect(const builder *b, int64_t c, int class, reach how, fit_data *fit) {
   const pcsim_mesh_view *v = b->v;
-  const double *x = v->cell_centre + 3 * c;
+  const pcsim_real *x = b->at.cell_centre + 3 * c;
   for (int64_t j = b->face_start[c]; j < b->face_start[c + 1]; j++) {
     const int64_t k = b->face[j];
     if (k >= b->ni) {
-      if (fixes(b, k, class)) fit_add(fit, (int32_t)(-1 - (k - b->ni)), v->face_centre + 3 * k, x, 2);
+      if (fixes(b, k, class)) fit_add(fit, (int32_t)(-1 - (k - b->ni)), b->at.face_centre + 3 * k, x, 2);
     } else if (how.faces) {
       const int32_t other = v->owner[k] == c ? v->neighbour[k] : v->owner[k];
       if (how.all || !other_material(b, c, other))
-        fit_add(fit, other, v->cell_centre + 3 * (int64_t)other, x, 2);
+        fit_add(fit, other, b->at.cell_centre + 3 * (int64_t)other, x, 2);
     }
   }
   for (int64_t j = v->near_start[c]; !how.faces && j < v->near_start[c + 1]; j++)
     if (how.all || !other_material(b, c, v->near[j]))
-      fit_add(fit, v->near[j], v->cell_centre + 3 * (int64_t)v->near[j], x, 2);
+      fit_add(fit, v->near[j], b->at.cell_centre + 3 * (int64_t)v->near[j], x, 2);
 }
 
 /* Gradient of one cell straight from cells around it and boundary faces. */
 static pcsim_status add_direct(builder *b, int64_t c, int class, reach how, bool *ok) {
   map_builder *map = class == ALL ? &b->direct : &b->class_cell[class];
   fit_data fit = {0};
-  double weight[FIT_MAX * 3], own[3] = {0};
+  pcsim_real weight[FIT_MAX * 3], own[3] = {0};
   bool begun = false;
   collect(b, c, class, how, &fit);
   *ok = fit_gradient(&fit, b->dim, weight);
@@ -233,7 +238,7 @@ static pcsim_status add_direct(builder *b, int64_t c, int class, reach how, bool
   if (class != ALL) shares_of_direct(b, c, class, &fit, weight);
   PCSIM_TRY(map_begin_row(map, (int32_t)c));
   for (int k = 0; k < fit.num; k++) {
-    const double *w = weight + k * b->dim;
+    const pcsim_real *w = weight + k * b->dim;
     for (int i = 0; i < b->dim; i++) own[i] -= w[i];
     if (fit.column[k] >= 0) {
       PCSIM_TRY(map_add(map, fit.column[k], w));
@@ -251,13 +256,13 @@ static pcsim_status add_from_nodes(builder *b, int64_t c, bool *ok) {
   const pcsim_mesh_view *v = b->v;
   const int dim = b->dim;
   const int64_t first = v->cell_node_start[c], n = v->cell_node_start[c + 1] - first;
-  double mean[3] = {0}, weight[8 * 3];
+  pcsim_real mean[3] = {0}, weight[8 * 3];
   fit_data fit = {0};
   for (int64_t j = 0; j < n; j++)
-    for (int i = 0; i < 3; i++) mean[i] += v->node[3 * (int64_t)v->cell_node[first + j] + i] / (double)n;
+    for (int i = 0; i < 3; i++) mean[i] += b->at.node[3 * (int64_t)v->cell_node[first + j] + i] / (double)n;
   for (int64_t j = 0; j < n; j++) {
     const int32_t node = v->cell_node[first + j];
-    fit_add(&fit, node, v->node + 3 * (int64_t)node, mean, 2);
+    fit_add(&fit, node, b->at.node + 3 * (int64_t)node, mean, 2);
     fit.w[j] = 1;
   }
   *ok = fit_gradient(&fit, dim, weight);
@@ -276,12 +281,12 @@ static pcsim_status direct_cell(builder *b, int64_t c, int class) {
     if (uses_faces(b->v->cell_type[c])) PCSIM_TRY(add_direct(b, c, class, (reach){true, all}, &ok));
     if (!ok) PCSIM_TRY(add_direct(b, c, class, (reach){false, all}, &ok));
   }
-  const double *x = b->v->cell_centre + 3 * c;
+  const pcsim_real *x = b->at.cell_centre + 3 * c;
   PCSIM_CHECK(
       ok, PCSIM_ERR_MESH,
       "cell %lld at (%.6g, %.6g, %.6g): its neighbours lie on one line or plane, no gradient can be fitted; "
       "refine the mesh there",
-      (long long)b->v->cell_original[c] + 1, x[0], x[1], x[2]);
+      (long long)b->v->cell_original[c] + 1, pcsim_part(x[0]), pcsim_part(x[1]), pcsim_part(x[2]));
   return PCSIM_OK;
 }
 
@@ -365,6 +370,7 @@ pcsim_status gradient_create(const gradient_request *request, gradient_maps *map
   builder b = {.r = request,
                .v = v,
                .g = maps,
+               .at = gradient_places_of(request),
                .dim = v->dim,
                .num_classes = request->num_classes,
                .ni = v->num_interior_faces};

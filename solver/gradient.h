@@ -14,16 +14,32 @@
 #ifndef PCSIM_SOLVER_GRADIENT_H
 #define PCSIM_SOLVER_GRADIENT_H
 
+#include <pcsim/dual.h>
 #include <pcsim/mesh.h>
+
+/* Compiled a second time with dual numbers (gradient_dual.c), for derivatives by the places of nodes. */
+#ifdef PCSIM_DUAL
+#define map_begin map_begin_dual
+#define map_begin_row map_begin_row_dual
+#define map_add map_add_dual
+#define map_end map_end_dual
+#define map_free map_free_dual
+#define fit_add fit_add_dual
+#define fit_value fit_value_dual
+#define fit_gradient fit_gradient_dual
+#define gradient_create gradient_create_dual
+#define gradient_destroy gradient_destroy_dual
+#define gradient_apply gradient_apply_dual
+#endif
 
 /** Rows of a sparse linear map: value of row = sum of weight * value of column. */
 typedef struct {
   int64_t num_rows;
-  int32_t *row;    /**< [num_rows] target (node or cell) */
-  int64_t *start;  /**< [num_rows + 1] */
-  int32_t *column; /**< local cell, node or boundary face */
-  double *weight;  /**< [nnz][width] */
-  int width;       /**< weights a column: 1 to nodes, d to cell gradients */
+  int32_t *row;       /**< [num_rows] target (node or cell) */
+  int64_t *start;     /**< [num_rows + 1] */
+  int32_t *column;    /**< local cell, node or boundary face */
+  pcsim_real *weight; /**< [nnz][width] */
+  int width;          /**< weights a column: 1 to nodes, d to cell gradients */
 } linear_map;
 
 /** A map that grows row by row. */
@@ -35,7 +51,7 @@ typedef struct {
 pcsim_status map_begin(map_builder *b, int width) PCSIM_NODISCARD;
 pcsim_status map_begin_row(map_builder *b, int32_t row) PCSIM_NODISCARD;
 /** One more column of the last row; weight [width]. */
-pcsim_status map_add(map_builder *b, int32_t column, const double *weight) PCSIM_NODISCARD;
+pcsim_status map_add(map_builder *b, int32_t column, const pcsim_real *weight) PCSIM_NODISCARD;
 /** Hand the map over without the unused room. */
 pcsim_status map_end(map_builder *b, linear_map *map) PCSIM_NODISCARD;
 void map_free(linear_map *map);
@@ -44,16 +60,16 @@ void map_free(linear_map *map);
 enum { FIT_MAX = 512 };
 typedef struct {
   int num;
-  int32_t column[FIT_MAX]; /**< cell or node, or -1 - (boundary face) */
-  double x[FIT_MAX][3];    /**< relative to the target */
-  double w[FIT_MAX];
+  int32_t column[FIT_MAX];  /**< cell or node, or -1 - (boundary face) */
+  pcsim_real x[FIT_MAX][3]; /**< relative to the target */
+  pcsim_real w[FIT_MAX];
 } fit_data;
 /** Weight 1/r^power, power 1 or 2. Points beyond FIT_MAX are left out. */
-void fit_add(fit_data *fit, int32_t column, const double *point, const double *target, int power);
+void fit_add(fit_data *fit, int32_t column, const pcsim_real *point, const pcsim_real *target, int power);
 /** Weights [num] of the value at the target; false if it is not unique or extrapolates far. */
-bool fit_value(const fit_data *fit, int dim, double *weight);
+bool fit_value(const fit_data *fit, int dim, pcsim_real *weight);
 /** Weights [num][dim] of the gradient at the target whose own value is known: grad = sum w (phi_k - phi). */
-bool fit_gradient(const fit_data *fit, int dim, double *weight);
+bool fit_gradient(const fit_data *fit, int dim, pcsim_real *weight);
 
 /** What the nodes of a boundary are for a class. */
 typedef enum {
@@ -62,6 +78,11 @@ typedef enum {
   GRADIENT_NODE_GIVEN  /**< a given value */
 } gradient_node;
 
+/** Where the parts of a mesh are and how they move: arrays of the names of the mesh. */
+typedef struct {
+  const pcsim_dual *cell_centre, *face_centre, *face_area, *node;
+} dual_places;
+
 /** What is asked for; borrowed during gradient_create. */
 typedef struct {
   const pcsim_mesh *mesh;
@@ -69,7 +90,21 @@ typedef struct {
   const uint8_t *fixed;    /**< [nb][C] 1: the face fixes the unknowns of the class */
   const uint8_t *node;     /**< [patches][C] gradient_node; a patch with NONE has NONE for all classes */
   const int32_t *material; /**< [nt] cells of another one stay out of a fit; NULL: one material */
+  const dual_places *dual; /**< of derivatives; else NULL */
 } gradient_request;
+
+/** The places that one of the two compilations calculates with. */
+typedef struct {
+  const pcsim_real *cell_centre, *face_centre, *face_area, *node;
+} gradient_places;
+static inline gradient_places gradient_places_of(const gradient_request *request) {
+#ifdef PCSIM_DUAL
+  const dual_places *from = request->dual;
+#else
+  const pcsim_mesh_view *from = pcsim_mesh_get(request->mesh);
+#endif
+  return (gradient_places){from->cell_centre, from->face_centre, from->face_area, from->node};
+}
 
 /** The maps. */
 typedef struct {
@@ -83,7 +118,7 @@ typedef struct {
   linear_map direct;      /**< cells to cells, all unknowns */
   linear_map *class_cell; /**< [C] cells to cells at a boundary, unknowns of one class */
   linear_map *class_face; /**< [C] given values of boundary faces to those cells */
-  double *share;          /**< [nb][C] where fixed: slope at the wall = two + share (two - fitted), `two` the
+  pcsim_real *share;      /**< [nb][C] where fixed: slope at the wall = two + share (two - fitted), `two` the
                              quotient between cell and face, `fitted` the cell's gradient: exact for parabolas */
   int64_t num_nodes;
 } gradient_maps;
@@ -94,15 +129,20 @@ void gradient_destroy(gradient_maps *maps);
 
 /** Data of one application. */
 typedef struct {
-  int m;               /**< unknowns, >= 1 */
-  const int *class_of; /**< [m] */
-  const double *face;  /**< [nb][m] given values of boundary faces; NULL: zeros */
-  const double *node;  /**< [num_given][m] given values of boundary nodes; NULL: zeros */
-  double *node_value;  /**< [num_nodes][m] workspace */
+  int m;                  /**< unknowns, >= 1 */
+  const int *class_of;    /**< [m] */
+  const pcsim_real *face; /**< [nb][m] given values of boundary faces; NULL: zeros */
+  const pcsim_real *node; /**< [num_given][m] given values of boundary nodes; NULL: zeros */
+  pcsim_real *node_value; /**< [num_nodes][m] workspace */
 } gradient_data;
 /** grad [n][m][d] = gradients of q [nt][m]; ghosts of q are filled. */
-void gradient_apply(const gradient_maps *maps, const gradient_data *data, const double *q, double *grad);
+void gradient_apply(const gradient_maps *maps, const gradient_data *data, const pcsim_real *q,
+                    pcsim_real *grad);
 
+/** d_grad [n][m][d] along derivatives `d` of the maps (gradient_tangent_create) and d_q [nt][m] of q, NULL: q
+ *  stays; the given values of `data` stay. */
+void gradient_tangent_apply(const gradient_maps *maps, const gradient_maps *d, const gradient_data *data,
+                            const double *q, const double *d_q, double *d_grad);
 /** What the transposed maps add to. */
 typedef struct {
   int m;

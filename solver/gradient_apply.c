@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Gradients from their maps, compiled for the usual numbers of unknowns and dimensions. */
+/* Gradients from their maps, compiled for the usual numbers of unknowns and dimensions, and once with dual
+ * numbers. */
 #include "gradient.h"
 #include "simd.h"
 
@@ -8,13 +9,13 @@
 enum { ALL = -1, UNKNOWNS_MAX = 192 }; /* of three times 64: gradients of gradients */
 
 /* node[row] = sum weight * q[column] for the unknowns of a class. */
-static inline void to_nodes(const linear_map *map, const int *class_of, int class, int m, const double *q,
-                            double *restrict node) {
+static inline void to_nodes(const linear_map *map, const int *class_of, int class, int m, const pcsim_real *q,
+                            pcsim_real *restrict node) {
   for (int64_t i = 0; i < map->num_rows; i++) {
-    double sum[UNKNOWNS_MAX];
+    pcsim_real sum[UNKNOWNS_MAX];
     for (int c = 0; c < m; c++) sum[c] = 0;
     for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
-      const double w = map->weight[k], *x = q + (int64_t)map->column[k] * m;
+      const pcsim_real w = map->weight[k], *x = q + (int64_t)map->column[k] * m;
       for (int c = 0; c < m; c++) sum[c] += w * x[c];
     }
     for (int c = 0; c < m; c++)
@@ -24,16 +25,16 @@ static inline void to_nodes(const linear_map *map, const int *class_of, int clas
 
 /* gradient[row][c][j] = (add: +=) sum weight[j] * source[column][c] for the unknowns of a class. */
 static inline void to_cells(const linear_map *map, const int *class_of, int class, int m, int dim, bool add,
-                            const double *source, double *restrict grad) {
+                            const pcsim_real *source, pcsim_real *restrict grad) {
   for (int64_t i = 0; i < map->num_rows; i++) {
-    double sum[UNKNOWNS_MAX * 3];
+    pcsim_real sum[UNKNOWNS_MAX * 3];
     for (int c = 0; c < m * dim; c++) sum[c] = 0;
     for (int64_t k = map->start[i]; k < map->start[i + 1]; k++) {
-      const double *w = map->weight + k * dim, *x = source + (int64_t)map->column[k] * m;
+      const pcsim_real *w = map->weight + k * dim, *x = source + (int64_t)map->column[k] * m;
       for (int c = 0; c < m; c++)
         for (int j = 0; j < dim; j++) sum[c * dim + j] += w[j] * x[c];
     }
-    double *g = grad + (int64_t)map->row[i] * m * dim;
+    pcsim_real *g = grad + (int64_t)map->row[i] * m * dim;
     for (int c = 0; c < m; c++)
       if (class == ALL || class_of[c] == class)
         for (int j = 0; j < dim; j++) g[c * dim + j] = (add ? g[c * dim + j] : 0) + sum[c * dim + j];
@@ -47,8 +48,8 @@ static inline void give_nodes(const gradient_maps *g, const gradient_data *data,
         data->node_value[(int64_t)g->given[i] * m + c] = data->node ? data->node[i * m + c] : 0;
 }
 
-static inline void apply(const gradient_maps *g, const gradient_data *data, const double *q, int m, int dim,
-                         double *grad) {
+static inline void apply(const gradient_maps *g, const gradient_data *data, const pcsim_real *q, int m,
+                         int dim, pcsim_real *grad) {
   const int *class_of = data->class_of;
   to_nodes(&g->node, class_of, ALL, m, q, data->node_value);
   for (int c = 0; c < g->num_classes; c++) to_nodes(&g->class_node[c], class_of, c, m, q, data->node_value);
@@ -61,6 +62,12 @@ static inline void apply(const gradient_maps *g, const gradient_data *data, cons
   }
 }
 
+#ifdef PCSIM_DUAL
+void gradient_apply(const gradient_maps *g, const gradient_data *data, const pcsim_real *q,
+                    pcsim_real *grad) {
+  apply(g, data, q, data->m, g->dim, grad);
+}
+#else
 #define APPLY_OF(M, DIM)                                                                                     \
   PCSIM_CLONES static void apply_##M##_##DIM(const gradient_maps *g, const gradient_data *data,              \
                                              const double *q, double *grad) {                                \
@@ -96,6 +103,39 @@ void gradient_apply(const gradient_maps *g, const gradient_data *data, const dou
   default:
     apply(g, data, q, data->m, g->dim, grad);
   }
+}
+
+/* --------------------------------------------------------------- derivatives */
+
+void gradient_tangent_apply(const gradient_maps *g, const gradient_maps *d, const gradient_data *data,
+                            const double *q, const double *d_q, double *d_grad) {
+  const int *class_of = data->class_of;
+  const int m = data->m, dim = g->dim;
+  double *node = data->node_value;
+  /* changed weights of the second stage, and of what has only one */
+  to_nodes(&g->node, class_of, ALL, m, q, node);
+  for (int c = 0; c < g->num_classes; c++) to_nodes(&g->class_node[c], class_of, c, m, q, node);
+  give_nodes(g, data, m);
+  to_cells(&d->cell, class_of, ALL, m, dim, false, node, d_grad);
+  to_cells(&d->direct, class_of, ALL, m, dim, false, q, d_grad);
+  for (int c = 0; c < g->num_classes; c++) {
+    to_cells(&d->class_cell[c], class_of, c, m, dim, false, q, d_grad);
+    if (data->face) to_cells(&d->class_face[c], class_of, c, m, dim, true, data->face, d_grad);
+  }
+  /* changed values at the nodes: by their weights, then by q itself */
+  const gradient_data none = {.m = m, .class_of = class_of, .node_value = node};
+  to_nodes(&d->node, class_of, ALL, m, q, node);
+  for (int c = 0; c < g->num_classes; c++) to_nodes(&d->class_node[c], class_of, c, m, q, node);
+  give_nodes(g, &none, m);
+  to_cells(&g->cell, class_of, ALL, m, dim, true, node, d_grad);
+  if (!d_q) return;
+  to_nodes(&g->node, class_of, ALL, m, d_q, node);
+  for (int c = 0; c < g->num_classes; c++) to_nodes(&g->class_node[c], class_of, c, m, d_q, node);
+  give_nodes(g, &none, m);
+  to_cells(&g->cell, class_of, ALL, m, dim, true, node, d_grad);
+  to_cells(&g->direct, class_of, ALL, m, dim, true, d_q, d_grad);
+  for (int c = 0; c < g->num_classes; c++)
+    to_cells(&g->class_cell[c], class_of, c, m, dim, true, d_q, d_grad);
 }
 
 /* ----------------------------------------------------------------- transposed */
@@ -151,3 +191,4 @@ void gradient_apply_transposed(const gradient_maps *g, const gradient_cotangent 
     from_nodes(&g->class_node[c], class_of, c, m, to->node_value, to->q);
   from_nodes(&g->node, class_of, ALL, m, to->node_value, to->q);
 }
+#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small least-squares fits, and sparse maps that grow row by row. */
+/* Small least-squares fits, and sparse maps that grow row by row; compiled twice. */
 #include "gradient.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------- growing maps */
@@ -26,7 +25,7 @@ pcsim_status map_begin_row(map_builder *b, int32_t row) {
   return PCSIM_OK;
 }
 
-pcsim_status map_add(map_builder *b, int32_t column, const double *weight) {
+pcsim_status map_add(map_builder *b, int32_t column, const pcsim_real *weight) {
   linear_map *m = &b->map;
   const int64_t at = m->start[m->num_rows];
   if (at == b->columns_room) {
@@ -61,28 +60,28 @@ void map_free(linear_map *m) {
 
 /* ---------------------------------------------------------- small fits */
 
-void fit_add(fit_data *fit, int32_t column, const double *point, const double *target, int power) {
+void fit_add(fit_data *fit, int32_t column, const pcsim_real *point, const pcsim_real *target, int power) {
   if (fit->num == FIT_MAX) return;
-  double *x = fit->x[fit->num], r2 = 0;
+  pcsim_real *x = fit->x[fit->num], r2 = 0;
   for (int i = 0; i < 3; i++) x[i] = point[i] - target[i], r2 += x[i] * x[i];
   fit->column[fit->num] = column;
-  fit->w[fit->num++] = r2 > 0 ? (power == 2 ? 1 / r2 : 1 / sqrt(r2)) : 1e30;
+  fit->w[fit->num++] = pcsim_part(r2) > 0 ? (power == 2 ? 1 / r2 : 1 / pcsim_root(r2)) : 1e30;
 }
 
 /* Inverse of a symmetric positive matrix scaled to unit diagonal; false if it is singular to round-off. */
-static bool invert(int dim, double a[3][3], double inv[3][3]) {
-  double s[3], c[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+static bool invert(int dim, pcsim_real a[3][3], pcsim_real inv[3][3]) {
+  pcsim_real s[3], c[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int i = 0; i < dim; i++) {
-    if (!(a[i][i] > 0)) return false;
-    s[i] = 1 / sqrt(a[i][i]);
+    if (!(pcsim_part(a[i][i]) > 0)) return false;
+    s[i] = 1 / pcsim_root(a[i][i]);
   }
   for (int i = 0; i < dim; i++)
     for (int j = 0; j < dim; j++) c[i][j] = a[i][j] * s[i] * s[j];
-  const double c00 = c[1][1] * c[2][2] - c[1][2] * c[2][1], c01 = c[1][2] * c[2][0] - c[1][0] * c[2][2],
-               c02 = c[1][0] * c[2][1] - c[1][1] * c[2][0];
-  const double det = c[0][0] * c00 + c[0][1] * c01 + c[0][2] * c02;
-  if (!(det > 1e-10)) return false;
-  const double m[3][3] = {
+  const pcsim_real c00 = c[1][1] * c[2][2] - c[1][2] * c[2][1], c01 = c[1][2] * c[2][0] - c[1][0] * c[2][2],
+                   c02 = c[1][0] * c[2][1] - c[1][1] * c[2][0];
+  const pcsim_real det = c[0][0] * c00 + c[0][1] * c01 + c[0][2] * c02;
+  if (!(pcsim_part(det) > 1e-10)) return false;
+  const pcsim_real m[3][3] = {
       {c00, c[0][2] * c[2][1] - c[0][1] * c[2][2], c[0][1] * c[1][2] - c[0][2] * c[1][1]},
       {c01, c[0][0] * c[2][2] - c[0][2] * c[2][0], c[0][2] * c[1][0] - c[0][0] * c[1][2]},
       {c02, c[0][1] * c[2][0] - c[0][0] * c[2][1], c[0][0] * c[1][1] - c[0][1] * c[1][0]}};
@@ -93,8 +92,8 @@ static bool invert(int dim, double a[3][3], double inv[3][3]) {
 
 /* Weights of the value at the target of the linear least-squares fit; false if it is not unique or
  * extrapolates far. */
-bool fit_value(const fit_data *fit, int dim, double *weight) {
-  double sum = 0, mean[3] = {0}, a[3][3] = {{0}}, inv[3][3] = {{0}}, b[3];
+bool fit_value(const fit_data *fit, int dim, pcsim_real *weight) {
+  pcsim_real sum = 0, mean[3] = {0}, a[3][3] = {{0}}, inv[3][3] = {{0}}, b[3];
   if (fit->num < dim + 1) return false;
   for (int k = 0; k < fit->num; k++) {
     sum += fit->w[k];
@@ -112,17 +111,17 @@ bool fit_value(const fit_data *fit, int dim, double *weight) {
     for (int j = 0; j < dim; j++) b[i] += inv[i][j] * mean[j];
   }
   for (int k = 0; k < fit->num; k++) {
-    double along = 0;
+    pcsim_real along = 0;
     for (int i = 0; i < dim; i++) along += b[i] * (fit->x[k][i] - mean[i]);
     weight[k] = fit->w[k] * (1 / sum - along);
-    total += fabs(weight[k]);
+    total += fabs(pcsim_part(weight[k]));
   }
   return total < 8;
 }
 
 /* Weights [num][dim] of the gradient at the target whose own value is known: grad = sum w (phi_k - phi). */
-bool fit_gradient(const fit_data *fit, int dim, double *weight) {
-  double a[3][3] = {{0}}, inv[3][3] = {{0}};
+bool fit_gradient(const fit_data *fit, int dim, pcsim_real *weight) {
+  pcsim_real a[3][3] = {{0}}, inv[3][3] = {{0}};
   if (fit->num < dim) return false;
   for (int k = 0; k < fit->num; k++)
     for (int i = 0; i < dim; i++)
@@ -130,7 +129,7 @@ bool fit_gradient(const fit_data *fit, int dim, double *weight) {
   if (!invert(dim, a, inv)) return false;
   for (int k = 0; k < fit->num; k++)
     for (int i = 0; i < dim; i++) {
-      double s = 0;
+      pcsim_real s = 0;
       for (int j = 0; j < dim; j++) s += inv[i][j] * fit->x[k][j];
       weight[k * dim + i] = fit->w[k] * s;
     }

@@ -15,14 +15,19 @@
 
 #include "gradient.h"
 
+#ifdef PCSIM_DUAL
+#define second_create second_create_dual
+#define second_destroy second_destroy_dual
+#endif
+
 enum { SECOND_MAX = 6 };
 
 typedef struct {
   int dim, num, num_classes; /**< num: s */
   int64_t num_cells;         /**< n */
   gradient_maps maps;        /**< of g1: nothing is given at boundaries */
-  double *excess;            /**< [C][n][d][s] T */
-  double *inverse;           /**< [C][n][s][d*d] S, by component and direction of D */
+  pcsim_real *excess;        /**< [C][n][d][s] T */
+  pcsim_real *inverse;       /**< [C][n][s][d*d] S, by component and direction of D */
 } second_maps;
 
 /** Place of the derivative by axes a and b in a list of second derivatives. */
@@ -44,5 +49,18 @@ void second_apply(const second_maps *maps, int m, const int *class_of, const dou
  * belongs to their owners. Same workspaces. */
 void second_apply_transposed(const second_maps *maps, int m, const int *class_of, const double *out,
                              double *differences, double *node_value, double *g1);
+
+/** Along the derivatives of the maps (gradient_tangent_create): d_out [n][m][d + s] of g1, whose own
+ * derivative is d_g1 [nt][m][d]. Workspaces as before, and one more `differences`. */
+void second_apply_tangent(const second_maps *maps, const second_maps *d_maps, int m, const int *class_of,
+                          const double *g1, const double *d_g1, double *const differences[2],
+                          double *node_value, double *d_out);
+
+/** Derivatives of the maps of a request along those of its places (`dual`): `maps`, a gradient_maps, gets the
+ *  structure of what gradient_create gives, with the derivatives in place of weights and shares; `second`, a
+ *  second_maps, likewise, NULL: not wanted. The caller destroys both as those. Collective. Errors: as
+ *  gradient_create. */
+pcsim_status gradient_tangent_create(const gradient_request *request, void *maps,
+                                     void *second) PCSIM_NODISCARD;
 
 #endif

@@ -19,7 +19,7 @@ static void carry_inside(const joined *j, const double *velocity, const double *
   const flow *f = j->f;
   const int d = f->dim;
   for (int64_t at = 0; at < f->ni; at++) {
-    const int64_t k = j->t->carrier.mesh_face[at];
+    const int64_t k = j->t->faces.mesh_face[at];
     carry(d, f->scale_velocity, f->face + k * FLOW_FACE_WIDTH(d), velocity + k * d, mass[k], to + at * d);
   }
 }

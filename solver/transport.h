@@ -46,6 +46,7 @@ typedef struct {
 /** Faces inside: first the ordinary ones, then the interfaces of two materials. */
 typedef struct {
   int64_t num, ordinary;      /**< ni; how many of them are no interfaces */
+  int64_t *mesh_face;         /**< [num] face of the mesh */
   int32_t *owner, *neighbour; /**< [num] */
   double *area, *line,
       *skew;           /**< [num][d] area vector, centre line, face centre - point of the centre line */
@@ -57,7 +58,6 @@ typedef struct {
 /** The velocity of a flow that the laws join, m/s, and its direction in tangents: on faces such that u.S is
  * the flow's volume flux. All NULL without one. */
 typedef struct {
-  int64_t *mesh_face;              /**< [ni] face of the mesh of each of transport_faces */
   double *face, *d_face;           /**< [ni][d] */
   double *cell, *d_cell;           /**< [nt][d] */
   double **boundary, **d_boundary; /**< [num_conditions][num][d] */
@@ -128,6 +128,12 @@ pcsim_status transport_bind_at_faces(transport *t, int k, const pcsim_program *p
                                      pcsim_executor *x) PCSIM_NODISCARD;
 pcsim_status transport_bind_at_nodes(const transport *t, int k, const pcsim_program *program,
                                      pcsim_executor *x) PCSIM_NODISCARD;
+/** Part of transport_create: the gradients' maps, and what follows from them. Collective. */
+pcsim_status transport_make_gradients(transport *t) PCSIM_NODISCARD;
+/** Derivatives of the gradients' maps along those of places; `second` where they are quadratic. Collective.
+ */
+pcsim_status transport_gradient_tangent(const transport *t, const dual_places *places, gradient_maps *along,
+                                        second_maps *second) PCSIM_NODISCARD;
 /** Everything given follows the time. */
 pcsim_status transport_set_time(transport *t, double time) PCSIM_NODISCARD;
 

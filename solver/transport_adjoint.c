@@ -1,181 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The programs of typed laws run backwards: products with transposed derivatives by state and parameters. */
-#include "transport_adjoint.h"
-#include "transport_write.h"
+/* The programs of typed laws run backwards: products with transposed derivatives by state, parameters and
+ * places. */
+#include "transport_reverse.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The reverse of one program. */
-typedef struct {
-  pcsim_executor *x; /* NULL: it depends on nothing that is asked for */
-  bool by_q, by_grad, by_speed;
-  uint8_t *by_value; /* [num_conditions] */
-  double *parameter; /* [num_parameters] of the last run, this rank */
-} reverse;
-
-/* The reverse of the values that a condition or a source gives at its points. */
-typedef struct {
-  reverse r;
-  double *seed; /* [points][m] */
-} given_reverse;
-
-struct transport_adjoint {
-  transport *t;
-  int num;
-  char (*name)[WRITE_NAME];
-  double *seed;     /* [nt][m], 0 in ghosts */
-  double *q, *grad; /* [nt][m], [nt][m*e] what came to state and derivatives */
-  double *q_speed, *grad_speed;
-  double *speed;             /* [ni] */
-  double **value;            /* [num_conditions][num][m] */
-  double *face, *node;       /* [nb][m], [num_given][m] */
-  reverse product, full;     /* of the residual: by the state, by everything */
-  reverse speed_reverse;     /* of the speeds, by everything */
-  given_reverse *face_given; /* [num_conditions] */
-  given_reverse *node_given; /* [num_conditions] */
-  given_reverse *source;     /* [num_sources] */
-};
-
-/* ------------------------------------------------------------------ programs */
-
-/* What a reverse is taken by. */
-typedef struct {
-  const char **name;
-  char (*text)[WRITE_NAME];
-  int num;
-} wanted;
-
-static pcsim_status wanted_create(const transport_adjoint *a, wanted *w) {
-  const size_t room = 3 + (size_t)a->t->problem->num_conditions + (size_t)a->num;
-  *w = (wanted){0};
-  PCSIM_TRY(pcsim_alloc(room, sizeof *w->name, &w->name));
-  return pcsim_alloc(room, sizeof *w->text, &w->text);
-}
-
-static void wanted_free(wanted *w) { pcsim_free(&w->name), pcsim_free(&w->text); }
-
-static void want(wanted *w, const char *name) {
-  snprintf(w->text[w->num], WRITE_NAME, "%s", name);
-  w->name[w->num] = w->text[w->num];
-  w->num++;
-}
-
-static bool want_input(wanted *w, const pcsim_program *p, const char *name) {
-  if (!transport_needs(p, name)) return false;
-  want(w, name);
-  return true;
-}
-
-static void want_parameters(const transport_adjoint *a, pcsim_program *p, wanted *w) {
-  for (int i = 0; i < a->num; i++)
-    if (pcsim_program_parameter(p, a->name[i], NULL, NULL)) want(w, a->name[i]);
-}
-
-static void want_values(const transport_adjoint *a, const pcsim_program *p, reverse *r, wanted *w) {
-  for (int k = 0; k < a->t->problem->num_conditions; k++) {
-    char name[WRITE_NAME];
-    snprintf(name, sizeof name, "boundary %d.value", k);
-    r->by_value[k] = want_input(w, p, name);
-  }
-}
-
-/* The reverse of `p` by what is wanted, with `also` (NULL: none) of its outputs. */
-static pcsim_status reversed(const pcsim_program *p, const wanted *w, const char *also, pcsim_program **out) {
-  const char **keep = NULL;
-  char(*text)[WRITE_NAME + 2] = NULL;
-  int num = 0;
-  pcsim_status status;
-  PCSIM_TRY(pcsim_transform_vjp(p, w->name, w->num, out));
-  PCSIM_GOTO(pcsim_alloc((size_t)w->num + 1, sizeof *keep, &keep), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)w->num + 1, sizeof *text, &text), status, done);
-  for (int i = 0; i < w->num; i++) {
-    snprintf(text[i], sizeof text[i], "b_%s", w->name[i]);
-    keep[num++] = text[i];
-  }
-  if (also) keep[num++] = also;
-  status = pcsim_program_keep(*out, keep, num);
-done:
-  pcsim_free(&keep), pcsim_free(&text);
-  if (status != PCSIM_OK) pcsim_program_destroy(out);
-  return status;
-}
-
-static pcsim_status bind_parameters(const transport_adjoint *a, const wanted *w, reverse *r) {
-  char name[WRITE_NAME + 2];
-  for (int i = 0; i < a->num; i++)
-    for (int j = 0; j < w->num; j++) {
-      if (strcmp(a->name[i], w->name[j]) != 0) continue;
-      snprintf(name, sizeof name, "b_%s", a->name[i]);
-      PCSIM_TRY(pcsim_executor_bind_output(r->x, name, r->parameter + i));
-    }
-  return PCSIM_OK;
-}
-
-static pcsim_status reverse_allocate(const transport_adjoint *a, reverse *r) {
-  PCSIM_TRY(pcsim_alloc((size_t)a->t->problem->num_conditions, sizeof *r->by_value, &r->by_value));
-  return pcsim_alloc((size_t)a->num, sizeof *r->parameter, &r->parameter);
-}
-
-static void reverse_free(reverse *r) {
-  pcsim_executor_destroy(&r->x);
-  pcsim_free(&r->by_value), pcsim_free(&r->parameter);
-}
-
-/* Outputs of the reverse of a program of the mesh. */
-static pcsim_status bind_cotangents(const transport_adjoint *a, const wanted *w, double *q, double *grad,
-                                    reverse *r) {
-  if (r->by_q) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_cells.q", q));
-  if (r->by_grad) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_cells.grad", grad));
-  if (r->by_speed) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_faces.speed", a->speed));
-  for (int k = 0; k < a->t->problem->num_conditions; k++) {
-    char name[WRITE_NAME];
-    snprintf(name, sizeof name, "b_boundary %d.value", k);
-    if (r->by_value[k]) PCSIM_TRY(pcsim_executor_bind_output(r->x, name, a->value[k]));
-  }
-  return bind_parameters(a, w, r);
-}
-
-/* How the reverse of a program of the mesh is made. */
-typedef struct {
-  int spaces;       /* transport_make_executor's */
-  bool everything;  /* by given values and parameters too */
-  const char *also; /* an output to keep */
-  double *q, *grad; /* where cotangents go */
-} reverse_request;
-
-static pcsim_status make_reverse(const transport_adjoint *a, pcsim_program *p, const reverse_request *request,
-                                 reverse *r) {
-  wanted w;
-  pcsim_program *back = NULL;
-  PCSIM_TRY(reverse_allocate(a, r));
-  pcsim_status status = wanted_create(a, &w);
-  if (status != PCSIM_OK) goto done;
-  r->by_q = want_input(&w, p, "cells.q");
-  r->by_grad = want_input(&w, p, "cells.grad");
-  r->by_speed = want_input(&w, p, "faces.speed");
-  if (request->everything) {
-    want_values(a, p, r, &w);
-    want_parameters(a, p, &w);
-  }
-  if (w.num == 0 && !request->also) goto done;
-  PCSIM_GOTO(reversed(p, &w, request->also, &back), status, done);
-  PCSIM_GOTO(transport_make_executor(a->t, back, request->spaces, &r->x), status, done);
-  status = bind_cotangents(a, &w, request->q, request->grad, r);
-done:
-  pcsim_program_destroy(&back);
-  wanted_free(&w);
-  return status;
-}
+/* -------------------------------------------------------------------- set-up */
 
 static pcsim_status make_residual(transport_adjoint *a) {
   pcsim_program *p = NULL;
   reverse_request request = {.spaces = TRANSPORT_ALL_SPACES, .q = a->q, .grad = a->grad};
   PCSIM_TRY(transport_write_residual(a->t, &p));
-  pcsim_status status = make_reverse(a, p, &request, &a->product);
+  pcsim_status status = reverse_make(a, p, &request, &a->product);
   request.everything = true;
-  if (status == PCSIM_OK) status = make_reverse(a, p, &request, &a->full);
+  if (status == PCSIM_OK) status = reverse_make(a, p, &request, &a->full);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   if (a->product.x) PCSIM_TRY(pcsim_executor_bind(a->product.x, "b_all", a->seed));
@@ -188,45 +28,26 @@ static pcsim_status make_speed(transport_adjoint *a) {
       .spaces = TRANSPORT_FACES, .everything = true, .q = a->q_speed, .grad = a->grad_speed};
   if (!a->product.by_speed) return PCSIM_OK;
   PCSIM_TRY(transport_write_speed(a->t, &p));
-  const pcsim_status status = make_reverse(a, p, &request, &a->speed_reverse);
+  const pcsim_status status = reverse_make(a, p, &request, &a->speed_reverse);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   return a->speed_reverse.x ? pcsim_executor_bind(a->speed_reverse.x, "b_speed", a->speed) : PCSIM_OK;
-}
-
-/* -------------------------------------------------------------- given values */
-
-/* The reverse of "value" at `points` points; its data are bound by the caller. */
-static pcsim_status make_given(const transport_adjoint *a, pcsim_program *values, int64_t points,
-                               given_reverse *g, pcsim_program **back) {
-  wanted w;
-  *back = NULL;
-  if (!points) return PCSIM_OK;
-  PCSIM_TRY(reverse_allocate(a, &g->r));
-  pcsim_status status = wanted_create(a, &w);
-  if (status == PCSIM_OK) want_parameters(a, values, &w);
-  if (status != PCSIM_OK || w.num == 0) goto done;
-  PCSIM_GOTO(pcsim_alloc((size_t)(points * a->t->m), sizeof *g->seed, &g->seed), status, done);
-  PCSIM_GOTO(reversed(values, &w, NULL, back), status, done);
-  PCSIM_GOTO(pcsim_executor_create(*back, NULL, &g->r.x), status, done);
-  PCSIM_GOTO(pcsim_executor_points(g->r.x, "points", points), status, done);
-  PCSIM_GOTO(pcsim_executor_bind(g->r.x, "b_value", g->seed), status, done);
-  status = bind_parameters(a, &w, &g->r);
-done:
-  wanted_free(&w);
-  return status;
 }
 
 static pcsim_status make_condition(transport_adjoint *a, int k) {
   const transport *t = a->t;
   pcsim_program *values = NULL, *back = NULL;
   pcsim_status status;
+  if (a->shape) {
+    PCSIM_TRY(shape_inputs_of_values(t, k, false, &a->face_given[k].places));
+    PCSIM_TRY(shape_inputs_of_values(t, k, true, &a->node_given[k].places));
+  }
   PCSIM_TRY(transport_values_program(t->boundary[k].c, &values));
-  PCSIM_GOTO(make_given(a, values, t->boundary[k].num, &a->face_given[k], &back), status, done);
+  PCSIM_GOTO(reverse_make_values(a, values, t->boundary[k].num, &a->face_given[k], &back), status, done);
   if (a->face_given[k].r.x)
     PCSIM_GOTO(transport_bind_at_faces(a->t, k, back, a->face_given[k].r.x), status, done);
   pcsim_program_destroy(&back);
-  PCSIM_GOTO(make_given(a, values, t->nodes[k].num, &a->node_given[k], &back), status, done);
+  PCSIM_GOTO(reverse_make_values(a, values, t->nodes[k].num, &a->node_given[k], &back), status, done);
   if (a->node_given[k].r.x) status = transport_bind_at_nodes(a->t, k, back, a->node_given[k].r.x);
 done:
   pcsim_program_destroy(&values), pcsim_program_destroy(&back);
@@ -237,7 +58,7 @@ static pcsim_status make_source(transport_adjoint *a, int k) {
   const pcsim_transport_source *s = &a->t->problem->source[k];
   pcsim_program *values = NULL, *back = NULL;
   PCSIM_TRY(pcsim_program_copy(s->program, &values));
-  pcsim_status status = make_given(a, values, s->num_points, &a->source[k], &back);
+  pcsim_status status = reverse_make_values(a, values, s->num_points, &a->source[k], &back);
   if (status == PCSIM_OK && a->source[k].r.x && transport_needs(back, "coordinates"))
     status = pcsim_executor_bind(a->source[k].r.x, "coordinates", a->t->source_coordinates[k]);
   pcsim_program_destroy(&values), pcsim_program_destroy(&back);
@@ -267,8 +88,14 @@ static pcsim_status allocate(transport_adjoint *a) {
   return pcsim_alloc((size_t)t->problem->num_sources, sizeof *a->source, &a->source);
 }
 
-static pcsim_status fill(transport_adjoint *a, const char *const *parameters) {
+static pcsim_status fill(transport_adjoint *a, const char *const *parameters, const look *looks) {
+  const transport *t = a->t;
   PCSIM_TRY(allocate(a));
+  if (looks) {
+    a->shape = true;
+    PCSIM_TRY(shape_inputs_of_mesh(t, looks, &a->places));
+    PCSIM_TRY(pcsim_alloc((size_t)(t->n * t->m * t->derivatives), sizeof(double), &a->to_grad));
+  }
   for (int i = 0; i < a->num; i++) {
     PCSIM_CHECK(strlen(parameters[i]) < WRITE_NAME, PCSIM_ERR_ARG, "parameter \"%s\": the name is too long",
                 parameters[i]);
@@ -281,14 +108,14 @@ static pcsim_status fill(transport_adjoint *a, const char *const *parameters) {
   return PCSIM_OK;
 }
 
-pcsim_status transport_adjoint_create(transport *t, const char *const *parameters, int num,
+pcsim_status transport_adjoint_create(transport *t, const char *const *parameters, int num, const look *looks,
                                       transport_adjoint **out) {
   transport_adjoint *a = NULL;
   *out = NULL;
   pcsim_status status = pcsim_alloc(1, sizeof *a, &a);
   if (status == PCSIM_OK) {
     a->t = t, a->num = num;
-    status = fill(a, parameters);
+    status = fill(a, parameters, looks);
   }
   status = pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
   if (status != PCSIM_OK) transport_adjoint_destroy(&a);
@@ -298,6 +125,7 @@ pcsim_status transport_adjoint_create(transport *t, const char *const *parameter
 
 static void given_free(given_reverse *g) {
   reverse_free(&g->r);
+  shape_inputs_free(&g->places);
   pcsim_free(&g->seed);
 }
 
@@ -311,8 +139,10 @@ void transport_adjoint_destroy(transport_adjoint **out) {
   }
   for (int k = 0; a->source && k < a->t->problem->num_sources; k++) given_free(&a->source[k]);
   reverse_free(&a->product), reverse_free(&a->full), reverse_free(&a->speed_reverse);
-  void *blocks[] = {&a->name,  &a->seed, &a->q,    &a->grad,       &a->q_speed,    &a->grad_speed, &a->speed,
-                    &a->value, &a->face, &a->node, &a->face_given, &a->node_given, &a->source};
+  shape_inputs_free(&a->places);
+  void *blocks[] = {&a->name,       &a->seed,       &a->q,      &a->grad,   &a->q_speed,
+                    &a->grad_speed, &a->speed,      &a->value,  &a->face,   &a->node,
+                    &a->face_given, &a->node_given, &a->source, &a->to_grad};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -386,12 +216,14 @@ static pcsim_status through_conditions(transport_adjoint *a, double factor, doub
       for (int64_t i = 0; i < t->boundary[k].num; i++)
         memcpy(face->seed + i * t->m, a->face + t->boundary[k].c->face[i] * t->m, bytes);
       PCSIM_TRY(pcsim_executor_run(face->r.x, false));
+      reverse_add_places(&face->r, factor);
       add_parameters(a, &face->r, factor, derivative);
     }
     if (!node->r.x) continue;
     for (int64_t i = 0; i < t->nodes[k].num; i++)
       memcpy(node->seed + i * t->m, a->node + t->nodes[k].place[i] * t->m, bytes);
     PCSIM_TRY(pcsim_executor_run(node->r.x, false));
+    reverse_add_places(&node->r, factor);
     add_parameters(a, &node->r, factor, derivative);
   }
   return PCSIM_OK;
@@ -412,7 +244,7 @@ static pcsim_status through_sources(transport_adjoint *a, double factor, double 
   return PCSIM_OK;
 }
 
-/* After a run of `r` by everything: the rest of the way to state and parameters. */
+/* After a run of `r` by everything: the rest of the way to state and parameters; places are done. */
 static pcsim_status finish(transport_adjoint *a, const reverse *r, double factor, double *derivative) {
   const transport *t = a->t;
   const int m = t->m;
@@ -422,6 +254,7 @@ static pcsim_status finish(transport_adjoint *a, const reverse *r, double factor
     for (int64_t i = 0; r->by_value[k] && i < t->boundary[k].num; i++)
       memcpy(a->face + t->boundary[k].c->face[i] * m, a->value[k] + i * m, (size_t)m * sizeof(double));
   PCSIM_TRY(pull_back(a, true));
+  for (int64_t i = 0; a->shape && i < t->n * m * t->derivatives; i++) a->to_grad[i] += factor * a->grad[i];
   add_parameters(a, r, factor, derivative);
   return through_conditions(a, factor, derivative);
 }
@@ -430,7 +263,9 @@ pcsim_status transport_adjoint_parameters(transport_adjoint *a, const double *w,
                                           double *derivative) {
   set_seed(a, w);
   PCSIM_TRY(run(&a->full, a->t, a->q, a->grad));
+  reverse_add_places(&a->full, factor);
   PCSIM_TRY(follow_speeds(a));
+  reverse_add_places(&a->speed_reverse, factor);
   add_parameters(a, &a->speed_reverse, factor, derivative);
   PCSIM_TRY(finish(a, &a->full, factor, derivative));
   return through_sources(a, factor, derivative);
@@ -447,7 +282,7 @@ static pcsim_status run_functional(transport_adjoint *a, const transport_functio
                                    .also = "value",
                                    .q = a->q,
                                    .grad = a->grad};
-  PCSIM_TRY(make_reverse(a, f->program, &request, r));
+  PCSIM_TRY(reverse_make(a, f->program, &request, r));
   PCSIM_TRY(transport_functional_bind(a->t, f, r->x));
   PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
@@ -460,6 +295,7 @@ static pcsim_status evaluate(transport_adjoint *a, const transport_functional *f
   MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->t->mesh));
   if (f->root) *value = sqrt(*value);
   const double factor = f->root ? 0.5 / *value : 1; /* the root of 0 has no derivative: not finite */
+  reverse_add_places(r, factor);
   PCSIM_TRY(finish(a, r, factor, derivative));
   for (int64_t i = 0; i < a->t->n * a->t->m; i++) b[i] = factor * a->q[i];
   return PCSIM_OK;
@@ -470,5 +306,48 @@ pcsim_status transport_adjoint_functional(transport_adjoint *a, const transport_
   reverse r = {0};
   const pcsim_status status = evaluate(a, f, &r, value, b, derivative);
   reverse_free(&r);
+  return status;
+}
+
+/* -------------------------------------------------------------------- shapes */
+
+/* A mean over boundaries is divided by their area. */
+static double through_mean(const transport_adjoint *a, const transport_functional *f, double value,
+                           const pcsim_mesh_tangent *motion) {
+  const transport *t = a->t;
+  double sum = 0;
+  for (int k = 0; f->mean && f->face_weight && k < t->problem->num_conditions; k++)
+    for (int64_t i = 0; i < t->boundary[k].num; i++) {
+      const double *area = t->boundary[k].area + i * t->dim;
+      const double *along = motion->face_area + 3 * (t->ni + t->boundary[k].c->face[i]);
+      sum += f->face_weight[k][i] * shape_dot(t->dim, area, along) / sqrt(shape_dot(t->dim, area, area));
+    }
+  return -value * sum;
+}
+
+static const double *look_of(const shape_inputs *list, shape_kind kind) {
+  for (int i = 0; i < list->num; i++)
+    if (list->input[i].space == SHAPE_LOOKS && list->input[i].kind == kind) return list->input[i].sum;
+  return NULL;
+}
+
+pcsim_status transport_adjoint_shape(transport_adjoint *a, const transport_functional *f, double value,
+                                     const pcsim_mesh_tangent *motion, double *derivative) {
+  const transport *t = a->t;
+  transport_motion m;
+  double gradients = 0;
+  pcsim_status status = transport_motion_create(t, motion, &m);
+  if (status == PCSIM_OK) status = transport_motion_of_gradients(a->t, &m, a->to_grad, &gradients);
+  if (status == PCSIM_OK) {
+    *derivative = gradients + shape_inputs_through(t, &a->places, &m) + through_mean(a, f, value, motion);
+    if (!f->face_weight)
+      *derivative += shape_through_look(t->mesh, &f->cells, f->fixed, f->mean,
+                                        look_of(&a->places, SHAPE_WEIGHT), look_of(&a->places, SHAPE_REACH),
+                                        look_of(&a->places, SHAPE_COORDINATES), motion);
+    for (int k = 0; k < t->problem->num_conditions; k++)
+      *derivative += shape_inputs_through(t, &a->face_given[k].places, &m) +
+                     shape_inputs_through(t, &a->node_given[k].places, &m);
+  }
+  transport_motion_free(&m);
   return status;
 }

@@ -16,9 +16,10 @@
 
 typedef struct transport_adjoint transport_adjoint;
 
-/** Names of parameters [num], copied; what no program knows has derivative 0. `t` is borrowed. Collective.
- *  Errors: ERR_MEMORY. Caller destroys. */
-pcsim_status transport_adjoint_create(transport *t, const char *const *parameters, int num,
+/** Names of parameters [num], copied; what no program knows has derivative 0. `looks` of the quantity: what
+ *  comes to places is wanted too, for transport_adjoint_shape; else NULL. `t` is borrowed. Collective.
+ * Errors: ERR_MEMORY. Caller destroys. */
+pcsim_status transport_adjoint_create(transport *t, const char *const *parameters, int num, const look *looks,
                                       transport_adjoint **adjoint) PCSIM_NODISCARD;
 void transport_adjoint_destroy(transport_adjoint **adjoint);
 /** y = R'(q)^T w without any shift, both [n][m]. `follow`: the speeds of upwinding count as functions of the
@@ -35,6 +36,7 @@ typedef struct {
   look cells;             /**< that it looks at */
   double **face_weight;   /**< [num_conditions][num of its faces] NULL: looks at no face */
   bool root;              /**< the functional is the root of the program's value */
+  bool mean, fixed;       /**< weights are shares of a volume or area; it looks at a point that stays */
 } transport_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Collective. */
 pcsim_status transport_functional_create(const transport *t, const pcsim_functional *quantity,
@@ -47,5 +49,11 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
  *  Collective. */
 pcsim_status transport_adjoint_functional(transport_adjoint *adjoint, const transport_functional *functional,
                                           double *value, double *b, double *derivative) PCSIM_NODISCARD;
+
+/** After functional (`value` its value) and parameters: the derivative along a motion of the mesh, point and
+ *  line sources left in place; this rank's share. Collective. Errors: ERR_MEMORY, ERR_MESH. */
+pcsim_status transport_adjoint_shape(transport_adjoint *adjoint, const transport_functional *functional,
+                                     double value, const pcsim_mesh_tangent *motion,
+                                     double *derivative) PCSIM_NODISCARD;
 
 #endif

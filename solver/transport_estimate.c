@@ -46,7 +46,7 @@ static pcsim_status value(void *context, double *out) {
   double *b = NULL;
   pcsim_status status;
   PCSIM_TRY(transport_functional_create(f->t, f->functional, &functional));
-  PCSIM_GOTO(transport_adjoint_create(f->t, NULL, 0, &adjoint), status, done);
+  PCSIM_GOTO(transport_adjoint_create(f->t, NULL, 0, NULL, &adjoint), status, done);
   status = pcsim_alloc((size_t)(f->t->n * f->t->m), sizeof *b, &b);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(f->t->mesh), status), status, done);
   status = transport_adjoint_functional(adjoint, functional, out, b, NULL);

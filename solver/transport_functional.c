@@ -163,6 +163,8 @@ static pcsim_status check(const transport *t, const pcsim_functional *of) {
 
 static pcsim_status fill(const transport *t, const pcsim_functional *of, transport_functional *f) {
   f->root = of->kind == PCSIM_FUNCTIONAL_NORM;
+  f->mean = of->kind == PCSIM_FUNCTIONAL_MEAN;
+  f->fixed = of->kind == PCSIM_FUNCTIONAL_POINT;
   if (!on_faces(of)) return write_over_cells(t, of, &f->program);
   PCSIM_TRY(look_at_faces(t, of, f));
   return write_over_faces(t, of, &f->program);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A mesh and typed laws packed for the programs: geometry, classes of unknowns, gradients, given values. */
+/* A mesh and typed laws packed for the programs: geometry, classes of unknowns, given values. */
+#include "face_parts.h"
 #include "transport.h"
 
 #include <math.h>
 #include <string.h>
-
-static double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* x, y, z and a place for the time. */
 static pcsim_status copy_points(int64_t n, const double *points, double **out) {
@@ -19,6 +18,7 @@ static pcsim_status copy_points(int64_t n, const double *points, double **out) {
 static pcsim_status allocate_faces(transport_faces *f, int64_t num, size_t dim) {
   const size_t n = (size_t)num;
   f->num = num;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *f->mesh_face, &f->mesh_face));
   PCSIM_TRY(pcsim_alloc(n, sizeof *f->owner, &f->owner));
   PCSIM_TRY(pcsim_alloc(n, sizeof *f->neighbour, &f->neighbour));
   PCSIM_TRY(pcsim_alloc(n * dim, sizeof *f->area, &f->area));
@@ -34,22 +34,20 @@ static pcsim_status pack_face(transport *t, int64_t k, int64_t at) {
   transport_faces *f = &t->faces;
   const int32_t P = v->owner[k], N = v->neighbour[k];
   const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
-  const double *xp = v->cell_centre + 3 * (int64_t)P, *xn = v->cell_centre + 3 * (int64_t)N;
-  double d[3], e[3];
-  for (int i = 0; i < 3; i++) d[i] = xn[i] - xp[i], e[i] = xf[i] - xp[i];
-  const double sd = dot3(S, d);
+  const face_parts parts =
+      face_parts_inside(S, xf, v->cell_centre + 3 * (int64_t)P, v->cell_centre + 3 * (int64_t)N);
   PCSIM_CHECK(
-      sd > 0, PCSIM_ERR_MESH,
+      parts.through > 0, PCSIM_ERR_MESH,
       "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
       "too distorted there; improve it or remove a cell",
       (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
   f->owner[at] = P, f->neighbour[at] = N;
-  f->t[at] = dot3(S, e) / sd;
+  f->t[at] = parts.t;
   memcpy(f->coordinates + 4 * at, xf, 3 * sizeof *xf);
   for (int i = 0; i < t->dim; i++) {
     f->area[at * t->dim + i] = S[i];
-    f->line[at * t->dim + i] = d[i];
-    f->skew[at * t->dim + i] = e[i] - f->t[at] * d[i];
+    f->line[at * t->dim + i] = parts.line[i];
+    f->skew[at * t->dim + i] = parts.skew[i];
   }
   return PCSIM_OK;
 }
@@ -66,7 +64,7 @@ static pcsim_status pack_faces(transport *t) {
   for (int interface = 0; interface < 2; interface++) {
     for (int64_t k = 0; k < t->ni; k++)
       if (is_interface(t, k) == (interface == 1)) {
-        if (t->carrier.mesh_face) t->carrier.mesh_face[at] = k;
+        f->mesh_face[at] = k;
         PCSIM_TRY(pack_face(t, k, at++));
       }
     if (!interface) f->ordinary = at;
@@ -78,7 +76,6 @@ static pcsim_status allocate_carriers(transport *t) {
   transport_carrier *c = &t->carrier;
   const size_t d = (size_t)t->dim, conditions = (size_t)t->problem->num_conditions;
   if (!t->problem->num_carriers) return PCSIM_OK;
-  PCSIM_TRY(pcsim_alloc((size_t)t->ni, sizeof *c->mesh_face, &c->mesh_face));
   PCSIM_TRY(pcsim_alloc((size_t)t->ni * d, sizeof(double), &c->face));
   PCSIM_TRY(pcsim_alloc((size_t)t->ni * d, sizeof(double), &c->d_face));
   PCSIM_TRY(pcsim_alloc((size_t)t->nt * d, sizeof(double), &c->cell));
@@ -99,8 +96,8 @@ static void free_carriers(transport *t) {
     if (c->boundary) pcsim_free(&c->boundary[k]);
     if (c->d_boundary) pcsim_free(&c->d_boundary[k]);
   }
-  pcsim_free(&c->mesh_face), pcsim_free(&c->face), pcsim_free(&c->d_face), pcsim_free(&c->cell);
-  pcsim_free(&c->d_cell), pcsim_free(&c->boundary), pcsim_free(&c->d_boundary);
+  pcsim_free(&c->face), pcsim_free(&c->d_face), pcsim_free(&c->cell), pcsim_free(&c->d_cell);
+  pcsim_free(&c->boundary), pcsim_free(&c->d_boundary);
 }
 
 /* ------------------------------------------------------------- boundary faces */
@@ -130,20 +127,20 @@ static pcsim_status pack_boundary(transport *t, const pcsim_transport_condition 
     const int32_t P = v->owner[face];
     const double *S = v->face_area + 3 * face, *xf = v->face_centre + 3 * face;
     const double *xp = v->cell_centre + 3 * (int64_t)P;
-    const double d[3] = {xf[0] - xp[0], xf[1] - xp[1], xf[2] - xp[2]};
+    const face_parts parts = face_parts_at_wall(S, xf, xp);
     PCSIM_CHECK(
-        dot3(S, d) > 0, PCSIM_ERR_MESH,
+        parts.through > 0, PCSIM_ERR_MESH,
         "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
         (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
     b->owner[k] = P;
-    for (int i = 0; i < t->dim; i++) b->area[k * t->dim + i] = S[i], b->line[k * t->dim + i] = d[i];
+    for (int i = 0; i < t->dim; i++) b->area[k * t->dim + i] = S[i], b->line[k * t->dim + i] = parts.line[i];
     memcpy(b->coordinates + 4 * k, xf, 3 * sizeof *xf);
     for (int i = 0; i < t->problem->num_fields; i++) b->field[i][k] = t->problem->values[i][P];
   }
   return PCSIM_OK;
 }
 
-/* ------------------------------------------------------------------ gradients */
+/* -------------------------------------------------------------------- classes */
 
 /* Unknowns with the same conditions everywhere are one class. */
 static pcsim_status find_classes(transport *t) {
@@ -163,107 +160,11 @@ static pcsim_status find_classes(transport *t) {
   return PCSIM_OK;
 }
 
-static bool fixes(const transport *t, int condition, int class) {
-  for (int i = 0; i < t->m; i++)
-    if (t->class_of[i] == class) return t->problem->condition[condition].kind[i] == PCSIM_TRANSPORT_VALUE;
-  return false;
-}
-
-/* Condition of each boundary of the mesh, also where this rank has no face of it; several: -1. */
-static void conditions_of_patches(const transport *t, int *condition) {
-  const pcsim_mesh_view *v = t->view;
-  for (int p = 0; p < v->num_patches; p++) condition[p] = -1;
-  for (int k = 0; k < t->problem->num_conditions; k++)
-    for (int64_t i = 0; i < t->boundary[k].num; i++) {
-      const int64_t face = t->ni + t->boundary[k].c->face[i];
-      for (int p = 0; p < v->num_patches; p++)
-        if (face >= v->patch_start[p] && face < v->patch_start[p + 1]) condition[p] = k;
-    }
-  MPI_Allreduce(MPI_IN_PLACE, condition, v->num_patches, MPI_INT, MPI_MAX, pcsim_mesh_comm(t->mesh));
-}
-
 pcsim_status transport_values_program(const pcsim_transport_condition *c, pcsim_program **program) {
   PCSIM_TRY(pcsim_program_copy(c->program, program));
   pcsim_status status = pcsim_program_keep(*program, (const char *const[]){"value"}, 1);
   if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
   if (status != PCSIM_OK) pcsim_program_destroy(program);
-  return status;
-}
-
-/* Values that depend on nothing but place and time are known at the nodes as well. */
-static pcsim_status known_at_nodes(const pcsim_transport_condition *c, bool *known) {
-  pcsim_program *values;
-  const char *name;
-  bool used;
-  PCSIM_TRY(transport_values_program(c, &values));
-  *known = true;
-  for (int i = 0; (name = pcsim_program_input(values, i, NULL, &used)); i++)
-    if (used && strcmp(name, "coordinates") != 0) *known = false;
-  pcsim_program_destroy(&values);
-  return PCSIM_OK;
-}
-
-static pcsim_status classify_nodes(const transport *t, const int *condition, uint8_t *node) {
-  for (int p = 0; p < t->view->num_patches; p++) {
-    bool known = false;
-    if (condition[p] >= 0) PCSIM_TRY(known_at_nodes(&t->problem->condition[condition[p]], &known));
-    for (int c = 0; c < t->num_classes; c++)
-      node[p * t->num_classes + c] = !known                      ? GRADIENT_NODE_NONE
-                                     : fixes(t, condition[p], c) ? GRADIENT_NODE_GIVEN
-                                                                 : GRADIENT_NODE_CELLS;
-  }
-  return PCSIM_OK;
-}
-
-/* Given nodes, sorted by condition. */
-static pcsim_status pack_nodes(transport *t, const int *condition) {
-  const gradient_maps *g = &t->gradient;
-  for (int k = 0; k < t->problem->num_conditions; k++) {
-    transport_nodes *nodes = &t->nodes[k];
-    for (int64_t i = 0; i < g->num_given; i++) nodes->num += condition[t->view->node_patch[g->given[i]]] == k;
-    PCSIM_TRY(pcsim_alloc((size_t)nodes->num, sizeof *nodes->place, &nodes->place));
-    PCSIM_TRY(pcsim_alloc((size_t)nodes->num * 4, sizeof *nodes->coordinates, &nodes->coordinates));
-    PCSIM_TRY(pcsim_alloc((size_t)(nodes->num * t->m), sizeof *nodes->value, &nodes->value));
-    int64_t at = 0;
-    for (int64_t i = 0; i < g->num_given; i++) {
-      if (condition[t->view->node_patch[g->given[i]]] != k) continue;
-      nodes->place[at] = i;
-      memcpy(nodes->coordinates + 4 * at++, t->view->node + 3 * (int64_t)g->given[i], 3 * sizeof(double));
-    }
-  }
-  return PCSIM_OK;
-}
-
-static pcsim_status build_gradients(transport *t, const int *condition, uint8_t *node, uint8_t *fixed) {
-  PCSIM_TRY(classify_nodes(t, condition, node));
-  for (int k = 0; k < t->problem->num_conditions; k++)
-    for (int64_t i = 0; i < t->boundary[k].num; i++)
-      for (int c = 0; c < t->num_classes; c++)
-        fixed[t->boundary[k].c->face[i] * t->num_classes + c] = fixes(t, k, c);
-  const gradient_request request = {t->mesh, t->num_classes, fixed, node, t->problem->material};
-  PCSIM_TRY(gradient_create(&request, &t->gradient));
-  if (t->choices.quadratic) PCSIM_TRY(second_create(&request, &t->gradient, &t->second));
-  for (int k = 0; k < t->problem->num_conditions; k++)
-    for (int64_t i = 0; i < t->boundary[k].num; i++)
-      for (int c = 0; c < t->m; c++)
-        t->boundary[k].share[i * t->m + c] =
-            t->gradient.share[t->boundary[k].c->face[i] * t->num_classes + t->class_of[c]];
-  return pack_nodes(t, condition);
-}
-
-static pcsim_status make_gradients(transport *t) {
-  const size_t patches = (size_t)t->view->num_patches, classes = (size_t)t->num_classes;
-  int *condition = NULL;
-  uint8_t *node = NULL, *fixed = NULL;
-  pcsim_status status = pcsim_alloc(patches, sizeof *condition, &condition);
-  if (status == PCSIM_OK) status = pcsim_alloc(patches * classes, sizeof *node, &node);
-  if (status == PCSIM_OK) status = pcsim_alloc((size_t)t->nb * classes, sizeof *fixed, &fixed);
-  status = pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
-  if (status == PCSIM_OK) {
-    conditions_of_patches(t, condition);
-    status = build_gradients(t, condition, node, fixed);
-  }
-  pcsim_free(&condition), pcsim_free(&node), pcsim_free(&fixed);
   return status;
 }
 
@@ -429,7 +330,7 @@ pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_prob
   t->time = NAN;
   t->cfl = t->step = INFINITY;
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), pack(t)), status, fail);
-  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), make_gradients(t)), status, fail);
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), transport_make_gradients(t)), status, fail);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), finish(t)), status, fail);
   *out = t;
   return PCSIM_OK;
@@ -474,6 +375,7 @@ void transport_destroy(transport **out) {
                     &t->nodes,
                     &t->block_boundary,
                     &t->class_of,
+                    &f->mesh_face,
                     &f->owner,
                     &f->neighbour,
                     &f->area,

@@ -222,12 +222,18 @@ pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s, const pcs
   const size_t size = (size_t)(s->t->n * s->t->m);
   PCSIM_TRY(transport_set_time(s->t, 0));
   PCSIM_TRY(transport_functional_create(s->t, quantity, &functional));
-  PCSIM_GOTO(transport_adjoint_create(s->t, parameters, num_parameters, &adjoint), status, done);
+  PCSIM_GOTO(transport_adjoint_create(s->t, parameters, num_parameters,
+                                      out->num_shapes ? &functional->cells : NULL, &adjoint),
+             status, done);
   PCSIM_GOTO(pcsim_status_agree(comm, pcsim_alloc(2 * size, sizeof *work, &work)), status, done);
   b = work, psi = out->adjoint ? out->adjoint : work + size;
   memset(out->derivative, 0, (size_t)num_parameters * sizeof *out->derivative);
   PCSIM_GOTO(evaluate_adjoint(s, adjoint, functional, tolerance, b, psi, out), status, done);
   MPI_Allreduce(MPI_IN_PLACE, out->derivative, num_parameters, MPI_DOUBLE, MPI_SUM, comm);
+  for (int i = 0; i < out->num_shapes; i++)
+    PCSIM_GOTO(transport_adjoint_shape(adjoint, functional, out->value, &out->shape[i], &out->by_shape[i]),
+               status, done);
+  if (out->num_shapes) MPI_Allreduce(MPI_IN_PLACE, out->by_shape, out->num_shapes, MPI_DOUBLE, MPI_SUM, comm);
 done:
   pcsim_free(&work);
   transport_adjoint_destroy(&adjoint);

@@ -68,6 +68,18 @@ pcsim_status pcsim_raw_mesh_refine(const pcsim_raw_mesh *raw, pcsim_raw_mesh **f
  * length of its edge. Plane meshes; in space nothing moves. Errors: ERR_ARG, ERR_MEMORY. */
 pcsim_status pcsim_raw_mesh_round(const pcsim_raw_mesh *raw, pcsim_raw_mesh *fine,
                                   double *most) PCSIM_NODISCARD;
+/** How all nodes follow the boundaries that move. `displacement` [num_nodes][3] holds that of the nodes of
+ *  those; the others are filled in. A boundary that does not move stays, or slides in its planes (edges of
+ * two planes, corners not at all) if it has nodes in common with one that moves; nodes inside are
+ * interpolated by their distances to the boundaries (Luke, Collins and Blades, J. Comput. Phys. 231, 2012).
+ * Linear in what is given, so that derivatives of displacements are carried by the same call.
+ *  @param[in] moves  [num_patches]
+ *  Errors: ERR_CASE (out of the plane of a boundary that slides; partners across a period that part),
+ *  ERR_MEMORY, ERR_MESH (more than 2^31 nodes on boundaries). */
+pcsim_status pcsim_raw_mesh_extend(const pcsim_raw_mesh *raw, const bool *moves,
+                                   double *displacement) PCSIM_NODISCARD;
+/** Add a displacement [num_nodes][3] to the nodes. Errors: ERR_CASE (a cell turned inside out; names it). */
+pcsim_status pcsim_raw_mesh_move(pcsim_raw_mesh *raw, const double *displacement) PCSIM_NODISCARD;
 /** Number of parts that pcsim_raw_mesh_refine makes of a cell or facet; 0 for an unknown type. */
 int pcsim_cell_num_parts(pcsim_cell_type type);
 
@@ -221,6 +233,24 @@ pcsim_status pcsim_mesh_gather_geometry(const pcsim_mesh *mesh, pcsim_raw_mesh *
  *  `*inside` is false). Collective; `*rank` is the owner, `*cell` valid there only. */
 pcsim_status pcsim_mesh_locate(const pcsim_mesh *mesh, const double point[3], int *rank, int64_t *cell,
                                bool *inside) PCSIM_NODISCARD;
+
+/* ------------------------------------------------------- derivatives by shape */
+
+/** How the geometry changes with a number that the nodes depend on, the topology being kept: derivatives of
+ *  the arrays of the same names of a mesh, and as long as those. */
+typedef struct {
+  double *node;        /**< [num_nodes][3] */
+  double *cell_centre; /**< [num_cells + num_ghosts][3] */
+  double *cell_volume; /**< [num_cells + num_ghosts] */
+  double *face_centre; /**< [num_faces][3] */
+  double *face_area;   /**< [num_faces][3] */
+} pcsim_mesh_tangent;
+/** From that of the nodes of the raw mesh, `displacement` [raw num_nodes][3] on rank 0 (others NULL);
+ * partners across periods move alike. Exact: the geometry is evaluated with dual numbers. Collective. Caller
+ * frees with pcsim_mesh_tangent_free. Errors: ERR_MEMORY, ERR_LIBRARY. */
+pcsim_status pcsim_mesh_tangent_create(const pcsim_mesh *mesh, const double *displacement,
+                                       pcsim_mesh_tangent *tangent) PCSIM_NODISCARD;
+void pcsim_mesh_tangent_free(pcsim_mesh_tangent *tangent);
 
 /* ------------------------------------------------- from one mesh to another */
 

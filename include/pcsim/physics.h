@@ -51,6 +51,22 @@ bool pcsim_patch_select(pcsim_tree *tree, const pcsim_node *at, const pcsim_mesh
  *  case names none or a wrong one. Records no problems. */
 void pcsim_flow_kinds(const pcsim_tree *tree, const pcsim_mesh *mesh, int *kind);
 
+/* -------------------------------------------------------------------- motion */
+
+/** Does `mesh: {move: {NAME: [dx, dy], ..}}` move boundaries of the mesh? */
+bool pcsim_motion_given(const pcsim_tree *tree);
+/** Check its expressions, which may use x, y, z and the parameters; problems go to the tree. */
+void pcsim_motion_check(pcsim_tree *tree);
+/** Displacement [num_nodes][3] of all nodes of the mesh as the mesher made it, m; `parameter`: NULL, or a
+ *  parameter of the case: its derivative by that one as it stands in the expressions
+ *  (pcsim_parameters_chain). pcsim_raw_mesh_extend has the rules. Local: who has the raw mesh. Errors:
+ *  ERR_CASE with every problem (names that are no boundary, wrong number of components, boundaries that
+ *  part), ERR_MEMORY. */
+pcsim_status pcsim_motion_displacement(pcsim_tree *tree, const pcsim_raw_mesh *raw, const char *parameter,
+                                       double *displacement) PCSIM_NODISCARD;
+/** Move the mesh so. Errors: as above, ERR_CASE for a cell that is turned inside out. */
+pcsim_status pcsim_motion_apply(pcsim_tree *tree, pcsim_raw_mesh *raw) PCSIM_NODISCARD;
+
 /* ---------------------------------------------------------------------- time */
 
 /** How to go through time. */
@@ -145,6 +161,11 @@ typedef struct {
  * such parameter; names the nearest), ERR_MEMORY. */
 pcsim_status pcsim_flow_problem_derivative(pcsim_flow_problem *problem, const char *parameter,
                                            pcsim_flow_derivative *derivative) PCSIM_NODISCARD;
+
+/** The same with a motion of the mesh, the parameters being kept: values that depend on the place, flow rates
+ *  over areas that change, walls that turn. Collective. Errors: ERR_MEMORY. */
+pcsim_status pcsim_flow_problem_motion(pcsim_flow_problem *problem, const pcsim_mesh_tangent *motion,
+                                       pcsim_flow_derivative *derivative) PCSIM_NODISCARD;
 
 /** Check the parts of the case that do not need a mesh; problems go to the tree. */
 void pcsim_flow_problem_check(pcsim_tree *tree);

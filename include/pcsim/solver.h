@@ -139,8 +139,12 @@ typedef struct {
                            what later parameters make of it; NULL: not wanted */
   double *adjoint;    /**< [num_cells][dim + 1] of momentum and continuity, in the solver's own scales, for
                            pcsim_flow_solver_estimate; NULL: not wanted */
-  int64_t iterations; /**< of the adjoint's linear solve */
-  bool converged;     /**< false: it missed the tolerance, the derivatives are no better than it */
+  int num_shapes;     /**< motions of the mesh to differentiate by; given by the caller */
+  const pcsim_mesh_tangent *shape; /**< [num_shapes] given by the caller */
+  double *by_shape;                /**< [num_shapes] dJ/ds along each: topology, given values and parameters
+                                        kept as they are, but for values that depend on the place */
+  int64_t iterations;              /**< of the adjoint's linear solve */
+  bool converged; /**< false: it missed the tolerance, the derivatives are no better than it */
 } pcsim_flow_sensitivity;
 /** dJ/dp of a steady flow by the discrete adjoint: one transposed solve to `tolerance` for all parameters,
  *  named as in the case; what depends on them there is followed (pcsim_flow_problem_derivative). The
@@ -229,11 +233,14 @@ pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *solver, co
 
 /** What comes out; the arrays are the caller's. */
 typedef struct {
-  double value;       /**< J of the current state */
-  double *derivative; /**< [num_parameters] dJ/dp along the solution of R(q, p) = 0 */
-  double *adjoint;    /**< [num_cells][m] psi, R'^T psi = dJ/dq; NULL: not wanted */
-  int64_t iterations; /**< of the adjoint's linear solve */
-  bool converged;     /**< false: it missed the tolerance, the derivatives are no better than it */
+  double value;                    /**< J of the current state */
+  double *derivative;              /**< [num_parameters] dJ/dp along the solution of R(q, p) = 0 */
+  double *adjoint;                 /**< [num_cells][m] psi, R'^T psi = dJ/dq; NULL: not wanted */
+  int num_shapes;                  /**< motions of the mesh to differentiate by; given by the caller */
+  const pcsim_mesh_tangent *shape; /**< [num_shapes] given by the caller */
+  double *by_shape;                /**< [num_shapes] dJ/ds along each; points stay in place */
+  int64_t iterations;              /**< of the adjoint's linear solve */
+  bool converged; /**< false: it missed the tolerance, the derivatives are no better than it */
 } pcsim_transport_sensitivity;
 /** dJ/dp of a steady solution by the discrete adjoint: dJ/dp = J_p - psi^T R_p with one transposed solve to
  *  `tolerance` for all `num_parameters` parameters, named as in the case; a name that neither laws,

@@ -48,7 +48,7 @@ expect_rc 0 "compare: $out"
 # What moves the mesh is told apart, at each place.
 run "$pcsim" run "$work/bare.yaml" --set parameters.last="0*h" --set "mesh.low=[0, last]" --set output.pictures=false -o "$work/moves"
 expect_rc 0 "moves"
-expect_err "gradient: none by 'last', which moves the mesh or a source or is part of a reference value" "moves"
+expect_err "gradient: none by 'last', which is a size of the mesh, moves a source or the mesh under a line of them, or is part of a reference value" "moves"
 expect_err "gradient: none by 'h'" "moves"
 bad() { # SET TEXT
   run "$pcsim" check "$work/bare.yaml" --set "$1"

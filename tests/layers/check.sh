@@ -8,9 +8,9 @@ root=${1:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 declare -A may=(
   [base]="base"
   [autodiff]="base autodiff"
-  [mesh]="base mesh"
-  [physics]="base autodiff mesh physics"
-  [solver]="base autodiff mesh physics solver"
+  [mesh]="base dual mesh"
+  [physics]="base dual autodiff mesh physics"
+  [solver]="base dual autodiff mesh physics solver"
   [pinn]="base autodiff mesh physics pinn"
   [postproc]="base autodiff mesh physics postproc"
 )

@@ -14,7 +14,9 @@ typedef struct {
   int num;
   const char *const *name;
   const double *value;
+  bool shape; /**< behind them stands one more derivative, by an amount of sample_displacement */
 } test_parameters;
+static inline double test_size(const test_parameters *p, int i) { return i < p->num ? p->value[i] : 1; }
 
 /** One expression of unknowns, place and parameters. Caller destroys. */
 static inline pcsim_program *lower_quantity(const char *expression, int dim, int num_unknowns,
@@ -39,16 +41,17 @@ static inline pcsim_program *lower_quantity(const char *expression, int dim, int
  *  parameter. The largest expected must exceed `least`. */
 static inline void assert_derivatives(const char *what, int quantity, const test_parameters *parameters,
                                       const double *derivative, const double *expected, double least) {
-  const double *value = parameters->value;
   double largest = 0;
-  for (int i = 0; i < parameters->num; i++) largest = fmax(largest, fabs(expected[i] * value[i]));
+  const int num = parameters->num + parameters->shape;
+  for (int i = 0; i < num; i++) largest = fmax(largest, fabs(expected[i] * test_size(parameters, i)));
   assert_true(largest > least);
-  for (int i = 0; i < parameters->num; i++) {
-    const double error = fabs(derivative[i] - expected[i]) * value[i];
-    const double bound = 1e-6 * fmax(fabs(expected[i] * value[i]), 1e-2 * largest);
+  for (int i = 0; i < num; i++) {
+    const double size = test_size(parameters, i), error = fabs(derivative[i] - expected[i]) * size;
+    const double bound = 1e-6 * fmax(fabs(expected[i] * size), 1e-2 * largest);
     if (!(error <= bound))
       print_error("%s, quantity %d by %s: %.12g, differences %.12g (%.2g of the bound)\n", what, quantity,
-                  parameters->name[i], derivative[i], expected[i], error / bound);
+                  i < parameters->num ? parameters->name[i] : "shape", derivative[i], expected[i],
+                  error / bound);
     assert_true(error <= bound);
   }
 }

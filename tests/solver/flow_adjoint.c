@@ -69,7 +69,7 @@ static void check_transpose(const sample *s, double central, double kappa) {
   }
   assert_ok(flow_update_coefficients(f));
   assert_ok(flow_residual(f, t.y));
-  assert_ok(flow_adjoint_create(f, &adjoint));
+  assert_ok(flow_adjoint_create(f, false, &adjoint));
   tangent(f, v, y);
   assert_ok(flow_adjoint_product(adjoint, w, back));
   const double forth = dot(size, w, y, &magnitude[0]), other = dot(size, back, v, &magnitude[1]);
@@ -92,6 +92,7 @@ static void transposes(void **state) {
 
 /* ------------------------------------------------------------- derivatives */
 
+/* Behind a case's own parameters stands the amount of sample_displacement, 0. */
 enum { PARAMETERS_MAX = 11, QUANTITIES = 5 };
 
 typedef struct {
@@ -179,7 +180,7 @@ static flow_run solve(const flow_case *c, const double *value) {
   for (int i = 0; i < c->num; i++)
     append(text, sizeof text, "%s%s: %.17g", i ? ", " : "", c->name[i], value[i]);
   append(text, sizeof text, "%s}\n%s", c->more, c->text);
-  flow_run r = {.c = case_of(sample_mesh(MPI_COMM_WORLD, &c->s), text)};
+  flow_run r = {.c = case_of(sample_mesh_moved(MPI_COMM_WORLD, &c->s, value[c->num]), text)};
   r.c.options.tolerance = 1e-13;
   assert_ok(pcsim_flow_solver_create(r.c.mesh, r.c.problem, &r.c.options, &r.solver));
   assert_ok(pcsim_flow_solver_run(r.solver, NULL, NULL, &result));
@@ -204,7 +205,7 @@ typedef struct {
 static quantities make_quantities(const flow_case *c, const double *value) {
   quantities q = {0};
   static const char *const unknowns[] = {"u", "v", "p"};
-  const test_parameters parameters = {c->num, c->name, value};
+  const test_parameters parameters = {c->num, c->name, value, false};
   const int dim = sample_dim(&c->s);
   char energy[80];
   snprintf(energy, sizeof energy, "%s*(u^2 + v^2)/2 + x*p", c->name[0]); /* the density */
@@ -263,11 +264,13 @@ static void expected_values(const flow_case *c, flow_run *r, double *expected) {
   expected[3] /= volume;
 }
 
+static double scale_of(const flow_case *c, int i) { return i < c->num ? c->value[i] : 1; }
+
 /* [QUANTITIES][PARAMETERS_MAX] (J(p + h) - J(p - h))/2h */
 static void differences(const flow_case *c, double (*out)[PARAMETERS_MAX]) {
-  for (int i = 0; i < c->num; i++) {
+  for (int i = 0; i <= c->num; i++) {
     double value[PARAMETERS_MAX], at[2][QUANTITIES];
-    const double h = 1e-4 * c->value[i];
+    const double h = 1e-4 * scale_of(c, i);
     for (int side = 0; side < 2; side++) {
       memcpy(value, c->value, sizeof value);
       value[i] += side ? h : -h;
@@ -279,14 +282,16 @@ static void differences(const flow_case *c, double (*out)[PARAMETERS_MAX]) {
   }
 }
 
-static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_functional *quantity, int k,
-                           double value, const double *expected) {
+static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_mesh_tangent *motion,
+                           const pcsim_functional *quantity, int k, double value, const double *expected) {
   double derivative[PARAMETERS_MAX];
-  pcsim_flow_sensitivity s = {.derivative = derivative};
+  pcsim_flow_sensitivity s = {
+      .derivative = derivative, .num_shapes = 1, .shape = motion, .by_shape = &derivative[c->num]};
   assert_ok(pcsim_flow_solver_adjoint(r->solver, quantity, c->name, c->num, 1e-11, &s));
   assert_true(s.converged);
   assert_close(s.value, value, 1e-11 * fmax(1, fabs(value)));
-  assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value}, derivative, expected, 1e-4);
+  assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value, true}, derivative, expected,
+                     1e-4);
 }
 
 static void derivatives(void **state) {
@@ -298,7 +303,11 @@ static void derivatives(void **state) {
     flow_run r = solve(c, c->value);
     quantities q = make_quantities(c, c->value);
     expected_values(c, &r, values);
-    for (int k = 0; k < QUANTITIES; k++) check_quantity(c, &r, &q.of[k], k, values[k], expected[k]);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    pcsim_mesh_tangent motion = sample_motion(r.c.mesh, rank == 0 ? sample_raw(&c->s) : NULL);
+    for (int k = 0; k < QUANTITIES; k++) check_quantity(c, &r, &motion, &q.of[k], k, values[k], expected[k]);
+    pcsim_mesh_tangent_free(&motion);
     free_quantities(&q);
     end(&r);
   }

@@ -7,7 +7,8 @@
 
 /* ------------------------------------------------------------------- cases */
 
-enum { PARAMETERS_MAX = 10, QUANTITIES = 6 };
+/* Behind a case's own parameters stands the amount of sample_displacement, 0. */
+enum { PARAMETERS_MAX = 11, QUANTITIES = 6 };
 
 /** A law with parameters, and what it is solved on. */
 typedef struct {
@@ -92,7 +93,7 @@ static law_run begin(const adjoint_case *c, const double *value) {
   for (int i = 0; i < c->num; i++)
     append(text, sizeof text, "%s%s: %.17g", i ? ", " : "", c->name[i], value[i]);
   append(text, sizeof text, "}\n%s", c->text);
-  law_run r = law_begin(law_mesh(MPI_COMM_WORLD, &c->s, 0.6, c->periodic), text);
+  law_run r = law_begin(law_mesh(MPI_COMM_WORLD, &c->s, 0.6, c->periodic, value[c->num]), text);
   r.options.tolerance = 1e-12;
   return r;
 }
@@ -107,7 +108,7 @@ typedef struct {
 } quantities;
 
 static quantities make_quantities(const adjoint_case *c, const double *value) {
-  const test_parameters parameters = {c->num, c->name, value};
+  const test_parameters parameters = {c->num, c->name, value, false};
   char text[QUANTITIES][128];
   quantities q = {0};
   snprintf(text[0], sizeof text[0], "%s*%s + %s*x", c->unknown, c->unknown, c->name[0]);
@@ -189,11 +190,13 @@ static void solve_values(const adjoint_case *c, const double *value, double *out
 
 /* ------------------------------------------------------------- derivatives */
 
+static double scale_of(const adjoint_case *c, int i) { return i < c->num ? c->value[i] : 1; }
+
 /* [QUANTITIES][PARAMETERS_MAX] (J(p + h) - J(p - h))/2h */
 static void differences(const adjoint_case *c, double (*out)[PARAMETERS_MAX]) {
-  for (int i = 0; i < c->num; i++) {
+  for (int i = 0; i <= c->num; i++) {
     double value[PARAMETERS_MAX], up[QUANTITIES], down[QUANTITIES];
-    const double h = 2e-5 * c->value[i];
+    const double h = 2e-5 * scale_of(c, i);
     memcpy(value, c->value, sizeof value);
     value[i] = c->value[i] + h;
     solve_values(c, value, up);
@@ -211,15 +214,18 @@ static void check_derivatives(const adjoint_case *c) {
   differences(c, expected);
   law_solve(&r, &result);
   expected_values(c, &r, c->value, values);
+  pcsim_mesh_tangent motion = sample_motion(r.mesh, law_raw(MPI_COMM_WORLD, &c->s, 0.6, c->periodic));
   for (int k = 0; k < QUANTITIES; k++) {
     double derivative[PARAMETERS_MAX];
-    pcsim_transport_sensitivity s = {.derivative = derivative};
+    pcsim_transport_sensitivity s = {
+        .derivative = derivative, .num_shapes = 1, .shape = &motion, .by_shape = &derivative[c->num]};
     assert_ok(pcsim_transport_solver_adjoint(r.solver, &q.of[k], c->name, c->num, 1e-11, &s));
     assert_true(s.converged);
     assert_close(s.value, values[k], 1e-12);
-    assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value}, derivative, expected[k],
-                       1e-3);
+    assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value, true}, derivative,
+                       expected[k], 1e-3);
   }
+  pcsim_mesh_tangent_free(&motion);
   free_quantities(&q);
   law_end(&r);
 }
@@ -259,7 +265,7 @@ static void check_transpose(const adjoint_case *c, transport_choices choices) {
   transport_adjoint *adjoint = NULL;
   double size[2];
   assert_ok(transport_create(r.mesh, r.problem, &choices, &t));
-  assert_ok(transport_adjoint_create(t, NULL, 0, &adjoint));
+  assert_ok(transport_adjoint_create(t, NULL, 0, NULL, &adjoint));
   double *v = numbers(t), *w = numbers(t), *y = numbers(t);
   fill(t, 0, 1.5, 0.2, t->q), fill(t, 3, 0, 1, v), fill(t, 5, 0, 1, w);
   assert_ok(transport_residual(t, 0, y));

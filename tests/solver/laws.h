@@ -24,24 +24,30 @@ static inline pcsim_raw_mesh *law_raw_two_materials(const sample *s, double plac
   return raw;
 }
 
-/** Its mesh; with `periodic` the sides y-min and y-max are one (jitter must be 0). Collective. */
-static inline pcsim_mesh *law_mesh(MPI_Comm comm, const sample *s, double place, bool periodic) {
+/** With `periodic` the sides y-min and y-max are one (jitter must be 0). NULL but on rank 0. */
+static inline pcsim_raw_mesh *law_raw(MPI_Comm comm, const sample *s, double place, bool periodic) {
   int rank = 0;
-  pcsim_mesh *mesh = NULL;
-  pcsim_raw_mesh *raw = NULL;
   MPI_Comm_rank(comm, &rank);
-  if (rank == 0) raw = law_raw_two_materials(s, place);
-  if (raw && periodic) {
-    raw->num_periodic = 1;
-    assert_ok(pcsim_alloc(1, 2 * sizeof *raw->periodic, &raw->periodic));
-    raw->periodic[0] = 2, raw->periodic[1] = 3; /* sample_sides */
-  }
+  if (rank != 0) return NULL;
+  pcsim_raw_mesh *raw = law_raw_two_materials(s, place);
+  if (!periodic) return raw;
+  raw->num_periodic = 1;
+  assert_ok(pcsim_alloc(1, 2 * sizeof *raw->periodic, &raw->periodic));
+  raw->periodic[0] = 2, raw->periodic[1] = 3; /* sample_sides */
+  return raw;
+}
+/** Its mesh, moved by so much of sample_displacement. Collective. */
+static inline pcsim_mesh *law_mesh(MPI_Comm comm, const sample *s, double place, bool periodic,
+                                   double amount) {
+  pcsim_mesh *mesh = NULL;
+  pcsim_raw_mesh *raw = law_raw(comm, s, place, periodic);
+  if (raw) sample_displace(raw, amount);
   assert_ok(pcsim_mesh_create(comm, raw, &mesh));
   pcsim_raw_mesh_destroy(&raw);
   return mesh;
 }
 static inline pcsim_mesh *law_two_materials(MPI_Comm comm, const sample *s, double place) {
-  return law_mesh(comm, s, place, false);
+  return law_mesh(comm, s, place, false, 0);
 }
 
 /** A solver and what it stands on. */

@@ -73,15 +73,51 @@ static inline pcsim_raw_mesh *sample_raw(const sample *s) {
   return raw;
 }
 
+/** A motion of all nodes of a unit box: periodic in y, z-min, z-max and the sides along x stay plane. */
+static inline void sample_displacement(const double *x, double *u) {
+  const double turn = 2 * acos(-1);
+  u[0] = 0.31 * sin(1.7 * x[0] + 0.4) * (1 + 0.5 * cos(turn * x[1]) + 0.2 * x[2]);
+  u[1] = 0.12 * sin(turn * x[1]) * (1 + 0.3 * x[0]);
+  u[2] = 0.1 * sin(turn * x[2]) * (1 + 0.4 * x[0] * x[1]);
+}
+/** Move the nodes by this much of it. */
+static inline void sample_displace(pcsim_raw_mesh *raw, double amount) {
+  for (int64_t i = 0; i < raw->num_nodes; i++) {
+    double u[3];
+    sample_displacement(raw->nodes + 3 * i, u);
+    for (int d = 0; d < raw->dim; d++) raw->nodes[3 * i + d] += amount * u[d];
+  }
+}
+/** How a mesh of `raw` (rank 0) moves with that amount, from amount 0; takes `raw` over. Collective. */
+static inline pcsim_mesh_tangent sample_motion(const pcsim_mesh *mesh, pcsim_raw_mesh *raw) {
+  double *displacement = NULL;
+  pcsim_mesh_tangent motion;
+  if (raw) {
+    assert_ok(pcsim_alloc((size_t)raw->num_nodes, 3 * sizeof *displacement, &displacement));
+    for (int64_t i = 0; i < raw->num_nodes; i++) {
+      sample_displacement(raw->nodes + 3 * i, displacement + 3 * i);
+      if (raw->dim == 2) displacement[3 * i + 2] = 0;
+    }
+  }
+  assert_ok(pcsim_mesh_tangent_create(mesh, displacement, &motion));
+  pcsim_free(&displacement);
+  pcsim_raw_mesh_destroy(&raw);
+  return motion;
+}
+
 /** Collective over `comm`. */
-static inline pcsim_mesh *sample_mesh(MPI_Comm comm, const sample *s) {
+static inline pcsim_mesh *sample_mesh_moved(MPI_Comm comm, const sample *s, double amount) {
   int rank = 0;
   pcsim_mesh *mesh = NULL;
   MPI_Comm_rank(comm, &rank);
   pcsim_raw_mesh *raw = rank == 0 ? sample_raw(s) : NULL;
+  if (raw) sample_displace(raw, amount);
   assert_ok(pcsim_mesh_create(comm, raw, &mesh));
   pcsim_raw_mesh_destroy(&raw);
   return mesh;
+}
+static inline pcsim_mesh *sample_mesh(MPI_Comm comm, const sample *s) {
+  return sample_mesh_moved(comm, s, 0);
 }
 
 /* -------------------------------------------------------------- problems */
