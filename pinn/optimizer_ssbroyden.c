@@ -22,7 +22,7 @@ static const pcsim_key keys[] = {
 };
 
 /** Numbers at the start of the state. */
-enum { KNOWN, STARTED, FRESH, LOSS, FALL, SCALE, SS, SZ, ZZ, BEST, IDLE, NUM_SCALARS };
+enum { KNOWN, STARTED, FRESH, LOSS, FALL, GAMMA, SCALE, SS, SZ, ZZ, BEST, IDLE, NUM_SCALARS };
 
 struct optimizer {
   int64_t n, num_numbers;
@@ -92,9 +92,12 @@ static void nothing_pending(optimizer *o) {
   o->numbers[SS] = o->numbers[SZ] = o->numbers[ZZ] = 0;
 }
 
-/** H begins as a multiple of the identity: a first step no longer than 1. */
+/** H begins as a multiple of the identity: a first step no longer than 1, or, when it begins again, by the
+ * curvature of the last step. */
 static void begin(optimizer *o) {
-  const double norm = sqrt(vector_dot(o->n, o->g, o->g)), c = norm > 1 ? 1 / norm : 1;
+  const double norm = sqrt(vector_dot(o->n, o->g, o->g)), c = o->numbers[GAMMA] > 0 ? o->numbers[GAMMA]
+                                                              : norm > 1            ? 1 / norm
+                                                                                    : 1;
   symmetric_identity(o->n, c, o->h);
   nothing_pending(o);
   for (int64_t i = 0; i < o->n; i++) o->hg[i] = c * o->g[i];
@@ -111,6 +114,7 @@ static bool update(optimizer *o, double step, double yy, double *product) {
   for (int64_t i = 0; i < n; i++) yz += o->z[i] * (o->g_new[i] - o->g[i]);
   const double ss = vector_dot(n, o->s, o->s);
   if (!(ys > DBL_EPSILON * sqrt(yy * ss)) || !(yz > 0) || !isfinite(yz)) return false;
+  c[GAMMA] = ys / yy;
   const double rho = 1 / ys, h = yz * rho, b = -step * rho * vector_dot(n, o->s, o->g);
   const double a = fmax(h * b - 1, DBL_EPSILON);
   const double rho_minus = fmin(1, h * (1 - sqrt(a / (1 + a))));
@@ -173,7 +177,7 @@ static pcsim_status step(optimizer *o, objective *f, double *theta, optimizer_re
   line_search_result found = {0};
   while (isfinite(c[LOSS])) {
     double slope = -vector_dot(n, o->g, o->hg);
-    if (!(slope < 0) && c[FRESH] == 0) { /* H is no longer positive definite */
+    if (!(slope < 0) && c[FRESH] == 0) { /* rounding has cost H its definiteness */
       begin(o);
       slope = -vector_dot(n, o->g, o->hg);
     }
