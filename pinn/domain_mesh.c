@@ -3,12 +3,12 @@
  */
 #include "domain_reader.h"
 
+#include <math.h>
 #include <string.h>
 
 static double number_of(reader *r, const pcsim_node *mesh, const char *key) {
-  double value = 0;
-  (void)pcsim_node_number(r->tree, mesh, key, &value);
-  return value;
+  double value;
+  return pcsim_node_number(r->tree, mesh, key, &value) ? value : NAN;
 }
 
 /** The first box, from low to high [dim], with the names of its sides (those that are the same are one
@@ -17,6 +17,8 @@ static bool add_box(reader *r, const pcsim_node *at, int dim, const double *low,
                     const char *const *names, int *result) {
   static const char *const coordinates[] = {"x", "y", "z"};
   solid s = {.kind = SOLID_BOX};
+  for (int i = 0; i < dim; i++)
+    if (!(low[i] < high[i])) return false; /* a number is missing, as is told already */
   for (int i = 0; i < dim; i++) {
     if (!reader_add_space(r, at, coordinates[i])) return false;
     s.bounded[i] = true;
@@ -47,9 +49,9 @@ static bool take_away(reader *r, const pcsim_node *at, solid *s, const char *nam
 static bool box(reader *r, const pcsim_node *mesh, int *result) {
   static const char *const names[] = {"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
   double low[3], high[3];
-  int dim = 0;
+  int dim = 0, n = 0;
   return pcsim_node_numbers(r->tree, mesh, "low", low, 3, &dim) &&
-         pcsim_node_numbers(r->tree, mesh, "high", high, 3, &dim) &&
+         pcsim_node_numbers(r->tree, mesh, "high", high, 3, &n) && n == dim && n >= 2 &&
          add_box(r, mesh, dim, low, high, names, result);
 }
 
@@ -66,7 +68,9 @@ static bool channel(reader *r, const pcsim_node *mesh, int *result) {
                          dim == 3 ? number_of(r, mesh, "width") : 0};
   solid cylinder = {.kind = SOLID_BALL, .radius = 0.5 * number_of(r, mesh, "diameter")};
   int n = 0;
-  if (!pcsim_node_numbers(r->tree, mesh, "centre", cylinder.centre, 2, &n)) return false;
+  if (!pcsim_node_numbers(r->tree, mesh, "centre", cylinder.centre, 2, &n) || n != 2 ||
+      !(cylinder.radius > 0))
+    return false;
   for (int i = 0; i < 2; i++) {
     cylinder.bounded[i] = true;
     cylinder.low[i] = cylinder.centre[i] - cylinder.radius;
@@ -81,7 +85,7 @@ static bool channel_step(reader *r, const pcsim_node *mesh, int *result) {
   const double length = number_of(r, mesh, "length"), below = number_of(r, mesh, "step"),
                above = number_of(r, mesh, "height") - below, upstream = number_of(r, mesh, "upstream");
   solid corner = {.kind = SOLID_BOX, .bounded = {true, true}};
-  if (!(upstream > 0)) {
+  if (!(upstream > 0) && !isnan(upstream)) {
     pcsim_tree_problem(
         r->tree, mesh,
         "for a network the step needs 'upstream' above 0: without it its inlet is a part of a side");
@@ -89,7 +93,8 @@ static bool channel_step(reader *r, const pcsim_node *mesh, int *result) {
   }
   corner.low[0] = -upstream, corner.high[0] = 0;
   corner.low[1] = -below, corner.high[1] = 0;
-  return add_box(r, mesh, 2, corner.low, (const double[]){length, above}, names, result) &&
+  return upstream > 0 && below > 0 &&
+         add_box(r, mesh, 2, corner.low, (const double[]){length, above}, names, result) &&
          take_away(r, mesh, &corner, "walls", result);
 }
 

@@ -74,7 +74,7 @@ void reader_time(reader *r, const pcsim_node *node) {
   if (!at) return;
   if (r->time) pcsim_tree_problem(r->tree, at, "the range of 't' is given twice");
   r->time = true;
-  reader_range(r, node, "t", r->time_range);
+  if (!reader_range(r, node, "t", r->time_range)) r->broken = true;
 }
 
 static void read_inputs(reader *r, const pcsim_node *inputs, double (*range)[2]) {
@@ -83,7 +83,7 @@ static void read_inputs(reader *r, const pcsim_node *inputs, double (*range)[2])
     (void)pcsim_node_get(inputs, key);
     if (add_coordinate(r, pcsim_node_key_node(inputs, i), key, DOMAIN_MAX,
                        "space, time and inputs have 12 together"))
-      reader_range(r, inputs, key, range[r->num_coordinates - 1]);
+      r->broken = !reader_range(r, inputs, key, range[r->num_coordinates - 1]) || r->broken;
   }
 }
 
@@ -170,19 +170,21 @@ static pcsim_status complete(reader *r, const pcsim_node *at) {
   return domain_measure(d, r->tree, at);
 }
 
-static pcsim_status read_all(reader *r, pcsim_node *node, pcsim_node *mesh) {
+/** `*right`: whether there is a shape. What is broken in the file itself is told already, without a problem
+ * here. */
+static pcsim_status read_all(reader *r, pcsim_node *node, pcsim_node *mesh, bool *right) {
   const pcsim_node *inputs = pcsim_node_get(pcsim_tree_root(r->tree), "inputs");
   int result = 0;
-  const bool right = mesh ? reader_mesh(r, mesh, &result) : reader_shape(r, node, true, -1, true, &result);
+  *right = mesh ? reader_mesh(r, mesh, &result) : reader_shape(r, node, true, -1, true, &result);
   PCSIM_TRY(r->status);
   if (node) reader_time(r, node);
   r->d->view.time = -1;
-  if (r->time && right) {
+  if (r->time && *right) {
     r->d->view.time = r->num_coordinates;
     memcpy(r->d->range[r->num_coordinates], r->time_range, sizeof r->time_range);
     if (copy_name(r, "t", &r->coordinate[r->num_coordinates])) r->num_coordinates++;
   }
-  if (right && inputs && pcsim_node_get_kind(inputs) == PCSIM_NODE_MAPPING)
+  if (*right && inputs && pcsim_node_get_kind(inputs) == PCSIM_NODE_MAPPING)
     read_inputs(r, inputs, r->d->range);
   return r->status;
 }
@@ -229,13 +231,15 @@ pcsim_status domain_read(pcsim_tree *tree, domain **out) {
   const size_t before = pcsim_tree_num_problems(tree);
   reader r = {.tree = tree};
   pcsim_status status = PCSIM_OK;
+  bool right;
   *out = NULL;
   if (!check_nodes(tree, node, mesh)) return PCSIM_OK;
   PCSIM_TRY(pcsim_alloc(1, sizeof *r.d, &r.d));
   PCSIM_GOTO(allocate(r.d), status, done);
-  PCSIM_GOTO(read_all(&r, node, mesh), status, done);
-  if (pcsim_tree_num_problems(tree) == before) PCSIM_GOTO(complete(&r, node ? node : mesh), status, done);
-  if (pcsim_tree_num_problems(tree) == before) {
+  PCSIM_GOTO(read_all(&r, node, mesh, &right), status, done);
+  right = right && !r.broken && pcsim_tree_num_problems(tree) == before;
+  if (right) PCSIM_GOTO(complete(&r, node ? node : mesh), status, done);
+  if (right && pcsim_tree_num_problems(tree) == before) {
     *out = r.d;
     r.d = NULL;
   }

@@ -13,6 +13,7 @@ typedef struct {
   int num_coordinates, num_space, num_pieces;
   double range[SPACE_MAX][2]; /**< of the first solid */
   bool time;
+  bool broken; /**< a range could not be read, be it told here or by the reader of the file */
   double time_range[2];
   pcsim_status status; /**< out of memory, a file that cannot be read */
 } reader;

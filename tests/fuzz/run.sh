@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # tests/fuzz/run.sh [runs] [target...]: feed changed inputs to the parsers and loaders under the address and
-# undefined-behaviour sanitizers. `runs` each (default 500000); targets: case, expr, lower, program, equations
-# (default: all).
+# undefined-behaviour sanitizers. `runs` each (default 500000); targets: case, expr, lower, program, equations,
+# domain (default: all).
 # Ends with 1 on a crash, a hang (10 s) or a leak; the input that did it stays in the folder that is named.
 # SEED=n repeats a run; CC=clang-16 takes another clang; FUZZ_DIR keeps build and corpus between runs.
 set -eu
@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 runs=${1:-500000}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- case expr lower program equations
+[ $# -gt 0 ] || set -- case expr lower program equations domain
 dir=${FUZZ_DIR:-$(mktemp -d)}
 cc=${CC:-clang}
 command -v "$cc" >/dev/null || { echo "fuzz: needs clang with libFuzzer (Debian: clang libclang-rt-14-dev)" >&2; exit 77; }
@@ -32,6 +32,14 @@ for target in "$@"; do
   equations)
     # Up to the program: nothing of meshes and executors is called.
     sources="$(ls "$root"/autodiff/*.c | grep -v /exec_) $(ls "$root"/physics/typed_*.c | grep -vE 'conditions|sources')"
+    flags="-I$root $(pkg-config --cflags hdf5-openmpi)"
+    libraries=$(pkg-config --libs hdf5-openmpi)
+    ;;
+  domain)
+    # Reading, points, distances: no mesher, no executors.
+    sources="$(ls "$root"/autodiff/*.c | grep -v /exec_) $(ls "$root"/pinn/domain*.c | grep -vE 'msh|meet')
+      $root/pinn/shape.c $root/pinn/sequence.c $root/pinn/stl.c $(ls "$root"/pinn/surface*.c)
+      $root/mesh/spec.c $root/mesh/shapes.c"
     flags="-I$root $(pkg-config --cflags hdf5-openmpi)"
     libraries=$(pkg-config --libs hdf5-openmpi)
     ;;

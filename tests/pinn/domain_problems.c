@@ -97,6 +97,9 @@ static const struct {
     {"domain: {box: {x: [0, 1], y: [0, 1]}, minus: {a: {box: {x: [0.3, 0.5]}}}, plus: {a: {box: "
      "{x: [0.3, 1.5], y: [0, 3]}}}}\n",
      "case.yaml:1:47: there is a boundary 'a' already"},
+    /* What the reader of the file has told is not told again. */
+    {"domain: {box: {x: [!2, 2], y: [-2, 2]}, minus: {a: {ball: {centre: [0, 0], radius: 1}}}}\n",
+     "case.yaml:1:20: tags (!2) are not used in a case; each key knows its type"},
     {"mesh: {shape: cavity, n: [4, 4]}\ndomain: {box: {x: [0, 1]}}\n",
      "case.yaml:2:10: `mesh` and `domain` both say what the domain is; beside a mesh `domain` has `t` "
      "alone"},
