@@ -72,7 +72,6 @@ typedef struct {
 typedef struct {
   int num;
   given_value *given; /* [num] */
-  bool *all;          /* [num_pieces] of any of them */
 } given_values;
 
 static void clear_values(given_values *v) {
@@ -81,7 +80,6 @@ static void clear_values(given_values *v) {
     pcsim_free(&v->given[i].of);
   }
   pcsim_free(&v->given);
-  pcsim_free(&v->all);
 }
 
 static bool is_wanted(const problem_condition *c, int unknown) {
@@ -92,7 +90,6 @@ static pcsim_status gather_values(ansatz_builder *b, int unknown, given_values *
   const problem *p = b->problem;
   const size_t pieces = (size_t)p->domain->num_pieces;
   *v = (given_values){0};
-  PCSIM_TRY(pcsim_alloc(pieces, sizeof *v->all, &v->all));
   PCSIM_TRY(pcsim_alloc((size_t)p->num_conditions, sizeof *v->given, &v->given));
   for (int i = 0; i < p->num_conditions; i++) {
     const problem_condition *c = &p->condition[i];
@@ -104,36 +101,47 @@ static pcsim_status gather_values(ansatz_builder *b, int unknown, given_values *
       PCSIM_TRY(pcsim_alloc(pieces, sizeof(bool), &v->given[k].of));
       PCSIM_TRY(parts_lower(b, &c->text, &v->given[k].value));
     }
-    for (size_t j = 0; j < pieces; j++) {
-      v->given[k].of[j] = v->given[k].of[j] || c->piece[j];
-      v->all[j] = v->all[j] || c->piece[j];
-    }
+    for (size_t j = 0; j < pieces; j++) v->given[k].of[j] = v->given[k].of[j] || c->piece[j];
   }
   return PCSIM_OK;
+}
+
+/* Does the ansatz hold a condition on all of its pieces? What is held on some of them is penalised on all. */
+static bool is_held(const problem_condition *c, int pieces, const bool *held) {
+  for (int j = 0; j < pieces; j++)
+    if (c->piece[j] && !held[j]) return false;
+  return true;
 }
 
 pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a, pcsim_value *factor) {
   const int pieces = b->problem->domain->num_pieces;
   given_values v;
   domain_value *values = NULL;
+  bool *held = NULL;
   pcsim_value blend;
   *a = *factor = PCSIM_NO_VALUE;
   pcsim_status status = gather_values(b, unknown, &v);
   if (status != PCSIM_OK || !v.num) goto done;
-  const pcsim_value distance = domain_distance(b->domain, v.all, b->program, b->coordinates);
-  PCSIM_GOTO(pcsim_program_status(b->program), status, done);
-  if (distance < 0) goto done;
   PCSIM_GOTO(pcsim_alloc((size_t)pieces, sizeof *values, &values), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)pieces, sizeof *held, &held), status, done);
   for (int k = 0; k < v.num; k++)
     for (int j = 0; j < pieces; j++)
       if (v.given[k].of[j]) values[j] = (domain_value){v.given[k].value, "0"};
+  domain_hold(b->domain, values, held);
+  for (int j = 0; j < pieces; j++)
+    if (!held[j]) values[j] = (domain_value){NULL, NULL};
+  const pcsim_value distance = domain_distance(b->domain, held, b->program, b->coordinates);
+  PCSIM_GOTO(pcsim_program_status(b->program), status, done);
+  if (distance < 0) goto done;
   blend = domain_blend(b->domain, values, b->program, b->space, b->coordinates);
   PCSIM_GOTO(pcsim_program_status(b->program), status, done);
   if (blend < 0) goto done;
   *a = blend, *factor = distance;
   for (int i = 0; i < b->problem->num_conditions; i++)
-    if (is_wanted(&b->problem->condition[i], unknown)) b->ansatz->built[i] = true;
+    if (is_wanted(&b->problem->condition[i], unknown))
+      b->ansatz->built[i] = is_held(&b->problem->condition[i], pieces, held);
 done:
+  pcsim_free(&held);
   pcsim_free(&values);
   clear_values(&v);
   return status;

@@ -81,6 +81,10 @@ typedef struct {
   const pcsim_program *program;
   const char *output;
 } domain_value;
+/** Of the pieces that have values [num_pieces], those that domain_distance and domain_blend hold better than
+ * a penalty: not surfaces, boxes that are taken away (re-entrant corners), parts of a union, and of two
+ * solids that meet with different values the first one alone. The others are best left out of both. */
+void domain_hold(const domain *d, const domain_value *values, bool *held);
 /** A pair of conditions that do not agree where both hold. */
 typedef struct {
   int piece, other; /**< -1: none found; `other` -1: the start of time */
@@ -94,7 +98,7 @@ pcsim_status domain_find_contradiction(const domain *d, const domain_value *valu
                                        domain_contradiction *worst) PCSIM_NODISCARD;
 /** A function of `coordinates` (on `space`) that equals values[i] [num_pieces] on piece i, for all that have
  *  one; smooth where these are and agree where pieces meet. One value for all pieces is its own continuation.
- *  PCSIM_NO_VALUE without a fault: none is known. */
+ *  PCSIM_NO_VALUE without a fault: none is known, or solids meet on which values differ. */
 pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_program *p, pcsim_space space,
                          pcsim_value coordinates);
 

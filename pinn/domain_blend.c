@@ -13,6 +13,8 @@
  * too, which nothing needs, with steeper transitions that a network has to make up for. */
 #include "distance.h"
 
+#include <string.h>
+
 enum { SIDES_MAX = 3 /**< coordinates with values on their sides that are joined exactly: 3^n - 1 terms */ };
 
 /** What terms are made of. */
@@ -27,7 +29,7 @@ typedef struct {
 } blend;
 
 static bool same_value(const domain_value *a, const domain_value *b) {
-  return a->program == b->program && a->output == b->output;
+  return a->program == b->program && !strcmp(a->output, b->output);
 }
 
 /** The value of a piece at the point, coordinate i being `fixed[i]` unless that is PCSIM_NO_VALUE. */
@@ -96,6 +98,24 @@ static pcsim_value solid_values(blend *b, int number) {
   return boolean_sum(b, &d->solids[number], 0, -1, 1, pcsim_build_constant(b->p, 1), fixed, PCSIM_NO_VALUE);
 }
 
+/** The values on a group of solids that meet: one for all of them, if there are several solids. Joined by
+ * distances, different ones would have second derivatives that grow as 1 / distance towards where they meet.
+ *  PCSIM_NO_VALUE: different ones. */
+static pcsim_value group_values(blend *b, const int *group, int which) {
+  const domain *d = b->d;
+  int last = -1, solids = 0;
+  bool same = true;
+  for (int i = 0; i < d->num_solids; i++) solids += group[i] == which;
+  if (solids == 1) return solid_values(b, which);
+  for (int k = 0; k < d->num_faces; k++) {
+    const face *f = &d->faces[k];
+    if (group[f->solid] != which || f->piece < 0 || !b->values[f->piece].program) continue;
+    if (last >= 0) same = same && same_value(&b->values[last], &b->values[f->piece]);
+    last = f->piece;
+  }
+  return same ? value_at(b, last, NULL) : PCSIM_NO_VALUE;
+}
+
 /** Of the values [n] of solids with the distance factors [n]: the next one is joined to what there is, both
  *  weighted by the other's distance. */
 static pcsim_value join(pcsim_program *p, const pcsim_value *value, const pcsim_value *factor, int n) {
@@ -117,7 +137,8 @@ pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_prog
   blend b = {.d = d, .values = values, .p = p, .space = space, .coordinates = coordinates};
   bool of[PIECES_MAX], same = true;
   pcsim_value factor[SOLIDS_MAX], value[SOLIDS_MAX] = {0}, used[SOLIDS_MAX] = {0};
-  int last = -1, n = 0;
+  int last = -1, n = 0, group[SOLIDS_MAX];
+  bool marked[SOLIDS_MAX];
   for (int i = 0; i < d->view.num_pieces; i++) {
     of[i] = values[i].program != NULL;
     if (!of[i]) continue;
@@ -128,11 +149,13 @@ pcsim_value domain_blend(const domain *d, const domain_value *values, pcsim_prog
   if (same) return value_at(&b, last, NULL);
   if (!distance_factors(d, of, p, coordinates, factor)) return PCSIM_NO_VALUE;
   for (int i = 0; i < d->view.num_coordinates; i++) b.x[i] = pcsim_build_slice(p, coordinates, i, 1);
+  for (int i = 0; i < d->num_solids; i++) marked[i] = factor[i] != PCSIM_NO_VALUE;
+  distance_groups(d, marked, group);
   for (int i = 0; i < d->num_solids; i++) {
-    if (factor[i] == PCSIM_NO_VALUE) continue;
-    value[n] = solid_values(&b, i);
+    if (group[i] != i) continue;
+    value[n] = group_values(&b, group, i);
     if (value[n] == PCSIM_NO_VALUE) return PCSIM_NO_VALUE;
-    used[n++] = factor[i];
+    used[n++] = distance_of_group(d, factor, group, i, p);
   }
-  return join(p, value, used, n);
+  return n ? join(p, value, used, n) : PCSIM_NO_VALUE;
 }

@@ -181,6 +181,14 @@ static pcsim_value trim(pcsim_program *p, pcsim_value f, pcsim_value t) {
   return root(p, add(p, f2, mul(p, number(p, 0.25), square(p, more))));
 }
 
+/** The operation that takes the result of each step [num_steps], -1 for the last. */
+static void find_parents(const domain *d, int *parent) {
+  for (int k = 0; k < d->num_steps; k++) {
+    parent[k] = -1;
+    if (d->steps[k].kind != STEP_SOLID) parent[d->steps[k].left] = parent[d->steps[k].right] = k;
+  }
+}
+
 /** Is the result of step k taken as it is, not as what is outside of it? Counts what is taken away on the
  *  way up. */
 static bool is_positive(const domain *d, const int *parent, int k) {
@@ -260,10 +268,7 @@ bool distance_factors(const domain *d, const bool *of, pcsim_program *p, pcsim_v
   int parent[STEPS_MAX], sides[SPACE_MAX];
   bool any = false;
   if (needs_surface(d, of) || vanishes_elsewhere(d, of)) return false;
-  for (int k = 0; k < d->num_steps; k++) {
-    parent[k] = -1;
-    if (d->steps[k].kind != STEP_SOLID) parent[d->steps[k].left] = parent[d->steps[k].right] = k;
-  }
+  find_parents(d, parent);
   for (int k = 0; k < d->num_steps; k++) {
     const step *s = &d->steps[k];
     bool marked = false;
@@ -284,7 +289,7 @@ bool distance_factors(const domain *d, const bool *of, pcsim_program *p, pcsim_v
 }
 
 /** May the surfaces of two solids meet? Points of the faces of the first are compared with the second. */
-static bool may_meet(const domain *d, int first, int second) {
+static bool crosses(const domain *d, int first, int second) {
   double u[SEQUENCE_MAX], x[SPACE_MAX], normal[SPACE_MAX];
   bool inside = false, outside = false;
   for (int i = 0; i < d->num_faces; i++) {
@@ -304,29 +309,55 @@ static bool may_meet(const domain *d, int first, int second) {
   return inside && outside;
 }
 
+bool distance_meet(const domain *d, int a, int b) { return crosses(d, a, b) || crosses(d, b, a); }
+
+void distance_groups(const domain *d, const bool *marked, int *group) {
+  for (int i = 0; i < d->num_solids; i++) group[i] = marked[i] ? i : -1;
+  for (int i = 0; i < d->num_solids; i++)
+    for (int j = i + 1; j < d->num_solids; j++) {
+      if (group[i] < 0 || group[j] < 0 || group[i] == group[j] || !distance_meet(d, i, j)) continue;
+      const int from = group[j] > group[i] ? group[j] : group[i],
+                to = group[j] > group[i] ? group[i] : group[j];
+      for (int k = 0; k < d->num_solids; k++)
+        if (group[k] == from) group[k] = to;
+    }
+}
+
+pcsim_value distance_of_group(const domain *d, const pcsim_value *factor, const int *group, int which,
+                              pcsim_program *p) {
+  pcsim_value product = PCSIM_NO_VALUE;
+  for (int i = 0; i < d->num_solids; i++)
+    if (group[i] == which) product = product == PCSIM_NO_VALUE ? factor[i] : mul(p, product, factor[i]);
+  return product;
+}
+
+bool distance_is_trimmed(const domain *d, int number) {
+  int parent[STEPS_MAX], k = 0;
+  find_parents(d, parent);
+  while (d->steps[k].kind != STEP_SOLID || d->steps[k].solid != number) k++;
+  for (int up = parent[k]; up >= 0; up = parent[up])
+    if (is_union(d->steps[up].kind, is_positive(d, parent, up))) return true;
+  return false;
+}
+
+bool distance_is_outside(const domain *d, int number) {
+  int parent[STEPS_MAX], k = 0;
+  find_parents(d, parent);
+  while (d->steps[k].kind != STEP_SOLID || d->steps[k].solid != number) k++;
+  return !is_positive(d, parent, k);
+}
+
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates) {
   pcsim_value factor[SOLIDS_MAX], all = PCSIM_NO_VALUE;
+  int group[SOLIDS_MAX];
+  bool marked[SOLIDS_MAX];
   if (!distance_factors(d, of, p, coordinates, factor)) return PCSIM_NO_VALUE;
+  for (int i = 0; i < d->num_solids; i++) marked[i] = factor[i] != PCSIM_NO_VALUE;
+  distance_groups(d, marked, group);
   for (int i = 0; i < d->num_solids; i++) {
-    if (factor[i] == PCSIM_NO_VALUE) continue;
-    /* What meets the solids that were gathered so far joins them, and brings those that it meets itself. */
-    bool gathered[SOLIDS_MAX] = {false}, more = true;
-    pcsim_value product = factor[i];
-    factor[i] = PCSIM_NO_VALUE;
-    gathered[i] = true;
-    while (more) {
-      more = false;
-      for (int j = i + 1; j < d->num_solids; j++) {
-        bool meets = false;
-        for (int k = 0; k < d->num_solids && factor[j] != PCSIM_NO_VALUE && !meets; k++)
-          meets = gathered[k] && (may_meet(d, j, k) || may_meet(d, k, j));
-        if (!meets) continue;
-        product = mul(p, product, factor[j]);
-        factor[j] = PCSIM_NO_VALUE;
-        gathered[j] = more = true;
-      }
-    }
-    all = all == PCSIM_NO_VALUE ? product : over(p, mul(p, all, product), add(p, all, product));
+    if (group[i] != i) continue;
+    const pcsim_value one = distance_of_group(d, factor, group, i, p);
+    all = all == PCSIM_NO_VALUE ? one : over(p, mul(p, all, one), add(p, all, one));
   }
   return all;
 }

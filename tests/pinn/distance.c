@@ -248,9 +248,59 @@ static void blends(void **state) {
               (const char *[]){"x1*x2+sin(x4)"}, 2);
 }
 
+/** Pieces that are held when `of` have these values (a text each, the same text being one value): those named
+ * in `held`, in the order of the view. */
+static void check_hold(const char *text, const char *const *of, const char *const *values, const char *held) {
+  trial t = begin(text);
+  pcsim_program *program[8] = {NULL};
+  domain_value value[64] = {{NULL, NULL}};
+  bool holds[64];
+  char list[200] = "";
+  for (int i = 0; of[i]; i++) {
+    const pcsim_lowering names = {.num_coordinates = t.v->num_coordinates, .coordinates = t.v->coordinate};
+    int same = 0;
+    while (strcmp(values[same], values[i]) != 0) same++;
+    if (same == i) assert_ok(pcsim_lower(&values[i], 1, &names, &program[i], NULL, NULL));
+    value[find_piece(t.d, of[i])] = (domain_value){program[same], "0"};
+  }
+  domain_hold(t.d, value, holds);
+  for (int i = 0; i < t.v->num_pieces; i++) {
+    if (holds[i])
+      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? " " : "", t.v->piece[i]);
+    if (!holds[i]) value[i] = (domain_value){NULL, NULL};
+  }
+  assert_string_equal(list, held);
+  /* What is held has both functions. */
+  if (*list) {
+    assert_true(domain_distance(t.d, holds, t.p, t.x) != PCSIM_NO_VALUE);
+    assert_true(domain_blend(t.d, value, t.p, t.space, t.x) != PCSIM_NO_VALUE);
+    assert_ok(pcsim_program_status(t.p));
+  }
+  for (int i = 0; of[i]; i++) pcsim_program_destroy(&program[i]);
+  end(&t);
+}
+
+static void held(void **state) {
+  (void)state;
+  static const char *const notched =
+      "domain: {box: {x: [0, 2], y: [0, 2]}, minus: {notch: {box: {x: [1, 2], y: [1, 2]}}}}\n";
+  static const char *const cut =
+      "domain: {ball: {centre: [0, 0, 0], radius: 1}, and: {cut: {box: {z: [-0.2, 2]}}}}\n";
+  check_hold(notched, (const char *[]){"x-min", "x-max", "notch", NULL}, (const char *[]){"0", "0", "0"},
+             "x-min x-max");
+  check_hold(notched, (const char *[]){"notch", NULL}, (const char *[]){"0"}, "");
+  check_hold(cut, (const char *[]){"ball", "cut", NULL}, (const char *[]){"0", "x"}, "ball");
+  check_hold(cut, (const char *[]){"ball", "cut", NULL}, (const char *[]){"0", "0"}, "ball cut");
+  check_hold(disks, (const char *[]){"disk1", "disk2", "x-min", "y-max", NULL},
+             (const char *[]){"0", "1", "x", "y"}, "x-min y-max disk1 disk2");
+  check_hold(
+      "domain: {ball: {centre: [0, 0], radius: 1}, plus: {right: {ball: {centre: [1, 0], radius: 1}}}}\n",
+      (const char *[]){"ball", "right", NULL}, (const char *[]){"0", "0"}, "");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(boxes), cmocka_unit_test(balls),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(boxes),    cmocka_unit_test(balls),
                                      cmocka_unit_test(combined), cmocka_unit_test(none_known),
-                                     cmocka_unit_test(blends)};
+                                     cmocka_unit_test(blends),   cmocka_unit_test(held)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
