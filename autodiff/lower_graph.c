@@ -28,7 +28,7 @@ static pcsim_status begin_values(lowering *l) {
     l->coordinate[i] = n == 1 ? l->coordinates : pcsim_build_slice(l->program, l->coordinates, i, 1);
     l->normal[i] = PCSIM_NO_VALUE;
     if (!strcmp(names->coordinates[i], "t")) l->time = i;
-    else l->axes[l->num_axes++] = i;
+    else if (i < names->num_coordinates - names->num_inputs) l->axes[l->num_axes++] = i;
   }
   for (size_t i = 0; i < np; i++) l->parameter[i] = PCSIM_NO_VALUE;
   return pcsim_program_status(l->program);

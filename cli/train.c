@@ -112,11 +112,31 @@ static const char *status_of(const pcsim_training_result *r) {
 }
 
 enum { MOST_QUANTITIES = 256 };
-/* Errors first, then the residuals at fresh points. */
+/* Coefficients that were found and are the same everywhere. */
+static pcsim_status gather_numbers(course *c, pcsim_quantity *all, int *n) {
+  const pcsim_training_view *v = pcsim_training_get(c->s->training);
+  double *point = NULL, *values;
+  PCSIM_TRY(pcsim_alloc((size_t)(v->num_coordinates + v->num_unknowns), sizeof *point, &point));
+  values = point + v->num_coordinates;
+  pcsim_status status = pcsim_training_points(c->s->training, 0, 1, point);
+  if (status == PCSIM_OK) status = pcsim_training_evaluate(c->s->training, 1, point, values, NULL);
+  for (int u = 0; status == PCSIM_OK && u < v->num_unknowns && *n < MOST_QUANTITIES; u++) {
+    if (!v->number[u]) continue;
+    pcsim_quantity *q = &all[(*n)++];
+    snprintf(q->name, sizeof q->name, "%s", v->unknown[u]);
+    snprintf(q->unit, sizeof q->unit, "1");
+    q->value = values[u];
+  }
+  pcsim_free(&point);
+  return status;
+}
+
+/* Errors first, then numbers that were found, then the residuals at fresh points. */
 static pcsim_status gather(course *c, pcsim_quantity *all, int *n) {
   const pcsim_quantity *errors;
   *n = cli_train_references_quantities(c->s->train_references, &errors);
   memcpy(all, errors, (size_t)*n * sizeof *all);
+  PCSIM_TRY(gather_numbers(c, all, n));
   const int groups = pcsim_training_get(c->s->training)->num_groups;
   for (int g = 0; g < groups && *n < MOST_QUANTITIES; g++) {
     const char *name;

@@ -114,12 +114,33 @@ static double parameter_nu(pcsim_tree *tree, const pcsim_node *node) {
   return nu;
 }
 
+/* An expression of the coordinates, inputs of the network among them, and of the other parameters. */
+static void read_expression(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
+                            field *f) {
+  const char *const *names, *other[256];
+  const double *values;
+  double number[256];
+  size_t offset = 0;
+  const int n = pcsim_tree_parameters(tree, &names, &values);
+  int m = 0;
+  for (int i = 0; i < n && m < 256; i++) {
+    bool input = false;
+    for (int k = 0; k < v->num_coordinates; k++) input = input || !strcmp(names[i], v->coordinate[k]);
+    if (!input) other[m] = names[i], number[m++] = values[i];
+  }
+  if (pcsim_expr_parse(pcsim_node_text(node), &f->expr, &offset) == PCSIM_OK &&
+      pcsim_expr_bind(f->expr, v->coordinate, v->num_coordinates, other, number, m, &offset) == PCSIM_OK)
+    return;
+  pcsim_tree_problem_inside(tree, node, offset, "%s", pcsim_error_message());
+  pcsim_error_clear();
+}
+
 static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node, field *f) {
   const pcsim_node *exact = pcsim_node_get(node, "exact");
   for (size_t i = 0; i < sizeof solutions / sizeof *solutions; i++)
     if (!strcmp(pcsim_node_text(exact), solutions[i].name)) f->solution = &solutions[i];
   if (!f->solution) {
-    (void)pcsim_node_as_expr(tree, exact, v->coordinate, v->num_coordinates, &f->expr);
+    read_expression(tree, v, exact, f);
     return;
   }
   f->nu = parameter_nu(tree, node);

@@ -114,12 +114,66 @@ done:
   return status == PCSIM_OK ? pcsim_program_status(p) : status;
 }
 
+/* A number that training changes, or a network of its own, of order 1 and 0 at the start of a number. */
+static pcsim_value coefficient_raw(ansatz_builder *b, int u, pcsim_value inputs) {
+  const problem *q = b->problem;
+  const problem_coefficient *c = &q->coefficient[u - q->num_solved];
+  char prefix[200];
+  pcsim_value list[2 * DOMAIN_MAX];
+  int n = 0, row = 0;
+  snprintf(prefix, sizeof prefix, "%s%s_", b->options->prefix, q->unknown[u]);
+  if (!c->num_of) {
+    strcat(prefix, "value");
+    const pcsim_value zero = pcsim_build_binary(b->program, PCSIM_OP_MUL, pcsim_build_constant(b->program, 0),
+                                                parts_coordinate(b, 0));
+    return add(b->program, zero, pcsim_build_parameter(b->program, prefix, 1, 1));
+  }
+  for (int i = 0; i < q->domain->num_coordinates; i++) {
+    int rows = 1;
+    for (int k = 0; k < q->num_periods; k++) rows += q->period[k].coordinate == i;
+    for (int k = 0; k < rows; k++, row++)
+      if (c->of[i]) list[n++] = pcsim_build_slice(b->program, inputs, row, 1);
+  }
+  network_options options = b->options->options;
+  options.num_inputs = n, options.num_outputs = 1;
+  options.stream += (uint64_t)u + 1;
+  for (int i = 0; i < n; i++) options.scale[i] = 1;
+  const pcsim_value in = n == 1 ? list[0] : pcsim_build_concat(b->program, list, n);
+  return b->options->network->build(&options, b->program, prefix, in);
+}
+
+/* Inside its bounds, at its start where `raw` is 0. */
+static pcsim_value coefficient_value(ansatz_builder *b, int u, pcsim_value raw) {
+  const problem_coefficient *c = &b->problem->coefficient[u - b->problem->num_solved];
+  const double *range = c->range, span = range[1] - range[0];
+  if (span > 0) {
+    const double share = (c->start - range[0]) / span;
+    const pcsim_value shifted = parts_linear(b, raw, 1, log(share / (1 - share)));
+    return parts_linear(b, pcsim_build_unary(b->program, PCSIM_OP_SIGMOID, shifted), span, range[0]);
+  }
+  if (c->positive) return parts_linear(b, pcsim_build_unary(b->program, PCSIM_OP_EXP, raw), c->start, 0);
+  return parts_linear(b, raw, c->start != 0 ? fabs(c->start) : 1, c->start);
+}
+
+static pcsim_status build_coefficients(ansatz_builder *b, pcsim_value inputs) {
+  const problem *q = b->problem;
+  for (int u = q->num_solved; u < q->num_unknowns; u++) {
+    pcsim_value a, factor, value = coefficient_raw(b, u, inputs);
+    PCSIM_TRY(parts_boundary(b, u, &a, &factor));
+    if (factor < 0) value = coefficient_value(b, u, value);
+    else value = mul(b->program, factor, value);
+    if (a >= 0) value = add(b->program, a, value);
+    pcsim_build_output(b->program, q->unknown[u], value);
+  }
+  return pcsim_program_status(b->program);
+}
+
 static pcsim_status build_unknowns(ansatz_builder *b, pcsim_value network) {
   const problem *q = b->problem;
   pcsim_program *p = b->program;
-  for (int u = 0; u < q->num_unknowns; u++) {
+  for (int u = 0; u < q->num_solved; u++) {
     pcsim_value a = PCSIM_NO_VALUE, factor = PCSIM_NO_VALUE;
-    pcsim_value value = q->num_unknowns == 1 ? network : pcsim_build_slice(p, network, u, 1);
+    pcsim_value value = q->num_solved == 1 ? network : pcsim_build_slice(p, network, u, 1);
     PCSIM_TRY(parts_boundary(b, u, &a, &factor));
     PCSIM_TRY(add_start(b, u, &a, &factor));
     if (b->options->magnitude[u] != 1) value = parts_linear(b, value, b->options->magnitude[u], 0);
@@ -139,13 +193,15 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   PCSIM_GOTO(pcsim_program_create(&b.program), status, done);
   b.space = pcsim_build_space(b.program, "points");
   b.coordinates = pcsim_build_input(b.program, "coordinates", b.space, q->domain->num_coordinates);
-  PCSIM_GOTO(parts_contradictions(&b), status, done);
-  if (pcsim_tree_num_problems(q->tree) != before) goto done;
+  bool contradict;
+  PCSIM_GOTO(parts_contradictions(&b, &contradict), status, done);
+  if (contradict) goto done; /* a trial before may have said it: problems are kept once */
   network_options network = options->options;
-  network.num_outputs = q->num_unknowns;
+  network.num_outputs = q->num_solved;
   const pcsim_value inputs = network_inputs(&b, &network);
   const pcsim_value out = options->network->build(&network, b.program, options->prefix, inputs);
   PCSIM_GOTO(build_unknowns(&b, out), status, done);
+  PCSIM_GOTO(build_coefficients(&b, inputs), status, done);
   PCSIM_GOTO(parts_check(&b), status, done);
   if (pcsim_tree_num_problems(q->tree) != before) goto done;
   a->fields = b.program;

@@ -172,8 +172,9 @@ static void report(const ansatz_builder *b, int unknown, const held_values *v,
       place, one->name, p->unknown[unknown], worst->value, other->name, worst->other_value);
 }
 
-pcsim_status parts_contradictions(ansatz_builder *b) {
+pcsim_status parts_contradictions(ansatz_builder *b, bool *found) {
   pcsim_status status = PCSIM_OK;
+  *found = false;
   /* a start that is handed over holds its boundary values as well as it has learnt them */
   for (int u = 0; u < b->problem->num_unknowns && status == PCSIM_OK && !b->options->start; u++) {
     held_values v = {0};
@@ -182,8 +183,10 @@ pcsim_status parts_contradictions(ansatz_builder *b) {
     if (status == PCSIM_OK && v.num_made > 0)
       status = domain_find_contradiction(b->domain, v.on, v.of_start ? &v.start : NULL, &worst);
     if (status == PCSIM_OK && worst.piece >= 0 &&
-        worst.difference > tolerance * fmax(1, fmax(fabs(worst.value), fabs(worst.other_value))))
+        worst.difference > tolerance * fmax(1, fmax(fabs(worst.value), fabs(worst.other_value)))) {
       report(b, u, &v, &worst);
+      *found = true;
+    }
     for (int i = 0; i < v.num_made; i++) pcsim_program_destroy(&v.made[i]);
     pcsim_free(&v.on), pcsim_free(&v.of), pcsim_free(&v.made);
   }

@@ -32,8 +32,9 @@ pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a,
                             pcsim_value *factor) PCSIM_NODISCARD;
 /** The unknown's conditions at the start are not built after all. */
 void parts_forget_start(ansatz_builder *b, int unknown);
-/** Values that are to be held and differ where their places meet are problems of the tree. */
-pcsim_status parts_contradictions(ansatz_builder *b) PCSIM_NODISCARD;
+/** Values that are to be held and differ where their places meet are problems of the tree; `*found` says
+ * whether there are any. */
+pcsim_status parts_contradictions(ansatz_builder *b, bool *found) PCSIM_NODISCARD;
 /** Conditions that are built hold at points drawn on their places; those that do not contradict another one,
  * which is a problem of the tree. */
 pcsim_status parts_check(ansatz_builder *b) PCSIM_NODISCARD;

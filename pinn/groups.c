@@ -113,7 +113,7 @@ void groups_destroy(groups **groups_) {
 }
 
 /* The outputs "0", "1", ... as one output "r" of a program that knows nothing else. */
-static pcsim_status stack(const pcsim_program *residual, int rows, pcsim_program **stacked) {
+static pcsim_status stack(const pcsim_program *residual, int rows, bool measured, pcsim_program **stacked) {
   pcsim_program *p = NULL;
   pcsim_value *values = NULL;
   char(*text)[16] = NULL;
@@ -127,6 +127,12 @@ static pcsim_status stack(const pcsim_program *residual, int rows, pcsim_program
     names[k] = text[k];
   }
   PCSIM_GOTO(groups_open(residual, names, rows, &p, values), status, done);
+  for (int k = 0; measured && k < rows; k++) {
+    char data[24];
+    snprintf(data, sizeof data, "data_%d", k);
+    const pcsim_value value = pcsim_build_input(p, data, 0, 1); /* the one space */
+    values[k] = pcsim_build_binary(p, PCSIM_OP_SUB, values[k], value);
+  }
   pcsim_build_output(p, "r", rows == 1 ? values[0] : pcsim_build_concat(p, values, rows));
   PCSIM_GOTO(pcsim_program_status(p), status, done);
   PCSIM_GOTO(pcsim_program_simplify(p), status, done);
@@ -164,13 +170,13 @@ static pcsim_status find_inputs(group *a) {
   return PCSIM_OK;
 }
 
-pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows) {
+pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows, bool measured) {
   PCSIM_TRY(pcsim_realloc((size_t)g->num + 1, sizeof *g->group, &g->group));
   group *a = &g->group[g->num];
   *a = (group){.rows = rows};
   pcsim_status status;
   PCSIM_GOTO(pcsim_strdup(name, &a->name), status, done);
-  PCSIM_GOTO(stack(residual, rows, &a->whole), status, done);
+  PCSIM_GOTO(stack(residual, rows, measured, &a->whole), status, done);
   PCSIM_GOTO(find_parameters(g, a), status, done);
   PCSIM_GOTO(pcsim_program_copy(a->whole, &a->residual), status, done);
   PCSIM_GOTO(pcsim_program_part(a->residual, a->wrt, a->num_wrt, &a->given), status, done);
@@ -188,22 +194,14 @@ done:
 
 /* ------------------------------------------------------------------------ points */
 
-/* Column of the normals that an input "n.x" is, -1: none. */
-static int normal_of(const char *input, const char *const *names, int n) {
-  for (int i = 0; !strncmp(input, "n.", 2) && i < n; i++)
-    if (!strcmp(input + 2, names[i])) return i;
+static int column_of(const char *input, const groups_columns *columns) {
+  for (int i = 0; i < columns->num; i++)
+    if (!strcmp(input, columns->name[i])) return i;
   return -1;
 }
 
-/* Data of an input at points that a caller gives; `room` [n] takes a column of the normals. */
-static pcsim_status bind_plain(pcsim_executor *x, const char *name, int64_t n, const double *points,
-                               const char *const *normal_names, int num_normals, const double *normals,
-                               double *room) {
-  if (!strcmp(name, "coordinates")) return pcsim_executor_bind(x, name, points);
-  const int column = normal_of(name, normal_names, num_normals);
-  PCSIM_CHECK(column >= 0 && normals, PCSIM_ERR_ARG, "the residual asks for '%s', which is not given", name);
-  for (int64_t i = 0; i < n; i++) room[i] = normals[i * num_normals + column];
-  return pcsim_executor_bind(x, name, room);
+static void copy_column(const groups_columns *columns, int column, int64_t n, double *to) {
+  for (int64_t i = 0; i < n; i++) to[i] = columns->values[i * columns->num + column];
 }
 
 static int count_inputs(const pcsim_program *p) {
@@ -212,32 +210,36 @@ static int count_inputs(const pcsim_program *p) {
   return n;
 }
 
-/* Bind all inputs of a program by their names; `*room` holds columns of normals until the run. */
+/* Bind all inputs of a program by their names; `*room` holds columns until the run. */
 static pcsim_status bind_points(const pcsim_program *p, pcsim_executor *x, int64_t n, const double *points,
-                                const char *const *normal_names, int num_normals, const double *normals,
-                                double **room) {
+                                const groups_columns *columns, double **room) {
   const int inputs = count_inputs(p);
   PCSIM_TRY(pcsim_executor_points(x, "points", n));
   PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)inputs, sizeof **room, room));
   for (int i = 0; i < inputs; i++) {
     bool used;
     const char *name = pcsim_program_input(p, i, NULL, &used);
-    if (used || !strcmp(name, "coordinates"))
-      PCSIM_TRY(bind_plain(x, name, n, points, normal_names, num_normals, normals, *room + (int64_t)i * n));
+    const int column = column_of(name, columns);
+    if (!strcmp(name, "coordinates")) {
+      PCSIM_TRY(pcsim_executor_bind(x, name, points));
+    } else if (used) {
+      PCSIM_CHECK(column >= 0, PCSIM_ERR_ARG, "the residual asks for '%s', which is not given", name);
+      copy_column(columns, column, n, *room + (int64_t)i * n);
+      PCSIM_TRY(pcsim_executor_bind(x, name, *room + (int64_t)i * n));
+    }
   }
   return PCSIM_OK;
 }
 
 /* Run what is computed once, into the data of the inputs that it gives. */
 static pcsim_status prepare(groups *g, group *a, int64_t n, const double *points,
-                            const char *const *normal_names, int num_normals, const double *normals) {
+                            const groups_columns *columns) {
   double *room = NULL;
   pcsim_status status = PCSIM_OK;
   if (!a->given) return PCSIM_OK;
   if (!a->prepare)
     PCSIM_TRY(pcsim_executor_create(a->given, &(pcsim_executor_options){.threads = g->threads}, &a->prepare));
-  PCSIM_GOTO(bind_points(a->given, a->prepare, n, points, normal_names, num_normals, normals, &room), status,
-             done);
+  PCSIM_GOTO(bind_points(a->given, a->prepare, n, points, columns, &room), status, done);
   for (int i = 0; i < a->num_inputs; i++)
     if (!strncmp(a->input[i].name, "given_", 6))
       PCSIM_GOTO(pcsim_executor_bind_output(a->prepare, a->input[i].name, a->input[i].data), status, done);
@@ -248,16 +250,16 @@ done:
 }
 
 pcsim_status groups_points(groups *g, int which, int64_t n, int width, const double *points,
-                           const char *const *normal_names, int num_normals, const double *normals) {
+                           const groups_columns *columns) {
   group *a = &g->group[which];
   for (int i = 0; i < a->num_inputs; i++) {
     group_input *in = &a->input[i];
-    const int column = normal_of(in->name, normal_names, num_normals);
+    const int column = column_of(in->name, columns);
     pcsim_free(&in->data);
     PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)in->rows, sizeof *in->data, &in->data));
     if (!strcmp(in->name, "coordinates"))
       memcpy(in->data, points, (size_t)n * (size_t)width * sizeof *in->data);
-    for (int64_t k = 0; column >= 0 && normals && k < n; k++) in->data[k] = normals[k * num_normals + column];
+    if (column >= 0) copy_column(columns, column, n, in->data);
   }
   pcsim_free(&a->points);
   PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)width, sizeof *a->points, &a->points));
@@ -268,7 +270,7 @@ pcsim_status groups_points(groups *g, int which, int64_t n, int width, const dou
   PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)a->rows, sizeof *a->seeds, &a->seeds));
   PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)a->rows, sizeof *a->rows_out, &a->rows_out));
   groups_objective_count(g);
-  return prepare(g, a, n, points, normal_names, num_normals, normals);
+  return prepare(g, a, n, points, columns);
 }
 
 void groups_weight(groups *g, int which, const double *weights) {
@@ -284,21 +286,18 @@ int64_t groups_get_points(const groups *g, int which, const double **points) {
   return g->group[which].n;
 }
 
-pcsim_status groups_residuals(groups *g, int which, const double *theta, int64_t n, int width,
-                              const double *points, const char *const *normal_names, int num_normals,
-                              const double *normals, double *residuals) {
+pcsim_status groups_residuals(groups *g, int which, const double *theta, int64_t n, const double *points,
+                              const groups_columns *columns, double *residuals) {
   group *a = &g->group[which];
   double *room = NULL;
   pcsim_status status = PCSIM_OK;
-  (void)width;
   groups_theta(g, theta);
   if (!a->elsewhere) {
     PCSIM_TRY(
         pcsim_executor_create(a->whole, &(pcsim_executor_options){.threads = g->threads}, &a->elsewhere));
     PCSIM_TRY(groups_bind_theta(g, a, a->elsewhere));
   }
-  PCSIM_GOTO(bind_points(a->whole, a->elsewhere, n, points, normal_names, num_normals, normals, &room),
-             status, done);
+  PCSIM_GOTO(bind_points(a->whole, a->elsewhere, n, points, columns, &room), status, done);
   PCSIM_GOTO(pcsim_executor_bind_output(a->elsewhere, "r", residuals), status, done);
   status = pcsim_executor_run(a->elsewhere, false);
 done:

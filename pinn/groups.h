@@ -31,14 +31,20 @@ void groups_parameters_clear(groups_parameters *parameters);
 /** Caller destroys; the parameters are borrowed. */
 pcsim_status groups_create(const groups_parameters *parameters, int threads, groups **g) PCSIM_NODISCARD;
 void groups_destroy(groups **g);
+/** Data at points beside the coordinates: inputs of the residual by their names ("n.x", "data_0"). */
+typedef struct {
+  int num;
+  const char *const *name; /**< [num] */
+  const double *values;    /**< [points][num] */
+} groups_columns;
 /** One more group, number 0, 1, ...: residual program with outputs "0" .. "rows - 1" of inputs "coordinates"
- *  [width] and perhaps "n.NAME" on space "points"; copied. Weights are 1. Errors: ERR_ARG. */
-pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows) PCSIM_NODISCARD;
-/** Its points [n][width], and normals [n][num_space] by the names of the coordinates (NULL where the program
- * asks for none); copied. */
+ * [width] and perhaps of columns on space "points"; copied. `measured`: from output k column "data_k" is
+ * taken away. Weights are 1. Errors: ERR_ARG. */
+pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows,
+                        bool measured) PCSIM_NODISCARD;
+/** Its points [n][width] and the columns that its program asks for; copied. */
 pcsim_status groups_points(groups *g, int group, int64_t n, int width, const double *points,
-                           const char *const *normal_names, int num_normals,
-                           const double *normals) PCSIM_NODISCARD;
+                           const groups_columns *columns) PCSIM_NODISCARD;
 /** Weights [rows] of a group. */
 void groups_weight(groups *g, int group, const double *weights);
 
@@ -53,10 +59,9 @@ int64_t groups_get_points(const groups *g, int group, const double **points);
 objective *groups_objective(groups *g);
 /** Mean squares [rows] of a group's residuals at its points. */
 pcsim_status groups_mean_squares(groups *g, int group, const double *theta, double *squares) PCSIM_NODISCARD;
-/** Residuals [n][rows] at other points than the group's, unweighted; arguments as in groups_points. */
-pcsim_status groups_residuals(groups *g, int group, const double *theta, int64_t n, int width,
-                              const double *points, const char *const *normal_names, int num_normals,
-                              const double *normals, double *residuals) PCSIM_NODISCARD;
+/** Residuals [n][rows] at other points than the group's, unweighted. */
+pcsim_status groups_residuals(groups *g, int group, const double *theta, int64_t n, const double *points,
+                              const groups_columns *columns, double *residuals) PCSIM_NODISCARD;
 /** Squared Frobenius norms [rows] of the derivatives of a group's rows by theta, each over its number of
  * points: the trace of its part of J^T J with weight 1. */
 pcsim_status groups_traces(groups *g, int group, const double *theta, double *traces) PCSIM_NODISCARD;

@@ -19,6 +19,7 @@ void problem_clear(problem *p) {
   }
   pcsim_lowering_table *tables = (pcsim_lowering_table *)p->names.tables;
   pcsim_free(&tables);
+  pcsim_free(&p->parameter), pcsim_free(&p->parameter_value);
   pcsim_free(&p->condition);
   pcsim_free(&p->order);
   *p = (problem){0};
@@ -59,11 +60,11 @@ static pcsim_status check_equations(problem *p) {
   pcsim_program *lowered = NULL;
   bool used[PROBLEM_MAX] = {false};
   const char *input;
-  if (p->num_equations != p->num_unknowns)
+  if (p->num_equations != p->num_solved)
     pcsim_tree_problem(p->tree,
                        pcsim_node_get(pcsim_node_get(pcsim_tree_root(p->tree), "physics"), "equations"),
                        "%d equation%s for %d unknown%s; expected one for each", p->num_equations,
-                       p->num_equations == 1 ? "" : "s", p->num_unknowns, p->num_unknowns == 1 ? "" : "s");
+                       p->num_equations == 1 ? "" : "s", p->num_solved, p->num_solved == 1 ? "" : "s");
   if (!p->num_equations || !p->num_unknowns) return PCSIM_OK;
   for (int i = 0; i < p->num_equations; i++) texts[i] = &p->equation[i];
   PCSIM_TRY(problem_lower(p, texts, p->num_equations, &lowered));
@@ -132,17 +133,37 @@ static void find_gauges(problem *p) {
   }
 }
 
+/* Parameters of the case; those that the network takes as inputs are coordinates. */
+static pcsim_status take_parameters(problem *p) {
+  const char *const *names;
+  const double *values;
+  const domain_view *d = p->domain;
+  const int all = pcsim_tree_parameters(p->tree, &names, &values);
+  int n = 0;
+  PCSIM_TRY(pcsim_alloc((size_t)all, sizeof *p->parameter, &p->parameter));
+  PCSIM_TRY(pcsim_alloc((size_t)all, sizeof *p->parameter_value, &p->parameter_value));
+  for (int i = 0; i < all; i++) {
+    bool input = false;
+    for (int k = d->num_space + (d->time >= 0); k < d->num_coordinates; k++)
+      input = input || !strcmp(names[i], d->coordinate[k]);
+    if (input) continue;
+    p->parameter[n] = names[i];
+    p->parameter_value[n++] = values[i];
+  }
+  p->names.num_parameters = n;
+  p->names.parameters = p->parameter;
+  p->names.values = p->parameter_value;
+  return PCSIM_OK;
+}
+
 pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, problem *p) {
   problem_names names = {0};
-  const char *const *parameters;
-  const double *values;
   *p = (problem){.tree = tree, .domain = d};
   p->names.num_coordinates = d->num_coordinates;
   p->names.coordinates = d->coordinate;
-  p->names.num_parameters = pcsim_tree_parameters(tree, &parameters, &values);
-  p->names.parameters = parameters;
-  p->names.values = values;
-  pcsim_status status = problem_physics(p, &names);
+  p->names.num_inputs = d->num_coordinates - d->num_space - (d->time >= 0);
+  pcsim_status status = take_parameters(p);
+  if (status == PCSIM_OK) status = problem_physics(p, &names);
   p->names.num_unknowns = p->num_unknowns;
   p->names.unknowns = (const char *const *)p->unknown;
   if (status == PCSIM_OK) status = check_equations(p);

@@ -47,12 +47,26 @@ typedef struct {
   const pcsim_node *node;
 } problem_period;
 
+/** An unknown without an equation of its own, `unknown:` of a case: a number, or a function of some
+ * coordinates. */
+typedef struct {
+  bool of[DOMAIN_MAX]; /**< coordinates that it depends on */
+  int num_of;          /**< 0: a number */
+  double start;        /**< value to begin with */
+  double range[2];     /**< it stays inside; both 0: no bounds */
+  bool positive;
+} problem_coefficient;
+
 typedef struct {
   pcsim_tree *tree;
   const domain_view *domain; /**< borrowed */
-  pcsim_lowering names;      /**< coordinates, unknowns, parameters with values, tables */
-  int num_unknowns;
-  char *unknown[PROBLEM_MAX]; /**< owned */
+  const char **parameter;    /**< [names.num_parameters] those that are no inputs; owned */
+  double *parameter_value;
+  pcsim_lowering names; /**< coordinates, unknowns, parameters with values, tables */
+  int num_unknowns;     /**< those with equations, then coefficients that are to be found */
+  int num_solved;       /**< those with equations */
+  problem_coefficient coefficient[PROBLEM_MAX]; /**< of unknown num_solved + i */
+  char *unknown[PROBLEM_MAX];                   /**< owned */
   const pcsim_node *unknown_node[PROBLEM_MAX];
   bool gauge[PROBLEM_MAX]; /**< fixed up to a constant only */
   int num_equations;

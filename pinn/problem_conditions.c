@@ -275,13 +275,15 @@ static pcsim_status read_keys(entry *e) {
   return PCSIM_OK;
 }
 
-/* Pieces that the key names: one, or those that a pattern fits and no key names exactly. */
-static int select_pieces(const domain_view *d, const pcsim_node *boundaries, const char *key, bool *piece) {
+/* Pieces that the key names: one, or those that a pattern fits, no key names exactly and no pattern before it
+ * has taken. */
+static int select_pieces(const domain_view *d, const pcsim_node *boundaries, const char *key,
+                         const bool *covered, bool *piece) {
   int found = 0;
   for (int i = 0; i < d->num_pieces; i++) piece[i] = !strcmp(d->piece[i], key), found += piece[i];
   if (found) return found;
   for (int i = 0; i < d->num_pieces; i++) {
-    piece[i] = fnmatch(key, d->piece[i], 0) == 0 && !pcsim_node_get(boundaries, d->piece[i]);
+    piece[i] = fnmatch(key, d->piece[i], 0) == 0 && !pcsim_node_get(boundaries, d->piece[i]) && !covered[i];
     found += piece[i];
   }
   return found;
@@ -313,7 +315,8 @@ static pcsim_status read_boundaries(problem *p, const problem_names *names, int 
   for (int64_t i = 0; i < pcsim_node_size(node) && status == PCSIM_OK; i++) {
     entry e = {.p = p, .names = names, .node = pcsim_node_child(node, i), .name = pcsim_node_key(node, i)};
     e.like = (problem_condition){.entry = (*entries)++, .place = PLACE_PIECES, .piece = piece};
-    if (!select_pieces(d, node, e.name, piece)) report_no_piece(p, pcsim_node_key_node(node, i), e.name);
+    if (!select_pieces(d, node, e.name, covered, piece))
+      report_no_piece(p, pcsim_node_key_node(node, i), e.name);
     else status = read_keys(&e);
     const pcsim_node *other = pcsim_node_get(e.node, "periodic");
     for (int k = 0; k < d->num_pieces; k++)

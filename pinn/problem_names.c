@@ -159,6 +159,54 @@ static pcsim_status add_unknown(problem *p, const pcsim_node *node, const char *
   return pcsim_strdup(name, &p->unknown[p->num_unknowns++]);
 }
 
+/* ------------------------------------------------------- coefficients to be found */
+
+static const pcsim_key unknown_keys[] = {
+    {"of", PCSIM_KEY_NAMES, "", "", "", "coordinates that it depends on; none: a number", 0, 0},
+    {"start", PCSIM_KEY_NUMBER, "1", "", "", "value to begin with", 0, 0},
+    {"range", PCSIM_KEY_NUMBERS, "", "", "", "[low, high] that it stays in", 0, 0},
+    {"positive", PCSIM_KEY_BOOL, "false", "", "", "it stays above zero", 0, 0},
+};
+
+static void read_of(const problem *p, const pcsim_node *at, problem_coefficient *c) {
+  const domain_view *d = p->domain;
+  int i = 0;
+  while (i < d->num_coordinates && strcmp(d->coordinate[i], pcsim_node_text(at)) != 0) i++;
+  if (i == d->num_coordinates)
+    pcsim_tree_problem(p->tree, at, "`%.64s` is no coordinate of the domain", pcsim_node_text(at));
+  else if (!c->of[i]) c->of[i] = true, c->num_of++;
+}
+
+static void read_coefficient(const problem *p, pcsim_node *node, problem_coefficient *c) {
+  const pcsim_node *of = pcsim_node_get(node, "of");
+  int n = 0;
+  *c = (problem_coefficient){.start = 1};
+  pcsim_node_check(p->tree, node, unknown_keys, NUM(unknown_keys), "unknown");
+  if (of && pcsim_node_get_kind(of) == PCSIM_NODE_SCALAR && *pcsim_node_text(of)) read_of(p, of, c);
+  for (int64_t i = 0; i < pcsim_node_size(of); i++) read_of(p, pcsim_node_child(of, i), c);
+  pcsim_node_number(p->tree, node, "start", &c->start);
+  pcsim_node_bool(p->tree, node, "positive", &c->positive);
+  if (pcsim_node_numbers(p->tree, node, "range", c->range, 2, &n) && n > 0 &&
+      !(n == 2 && c->range[0] < c->start && c->start < c->range[1]))
+    pcsim_tree_problem(p->tree, pcsim_node_get(node, "range"),
+                       "expected [low, high] with the start, %g, between them", c->start);
+  if (c->positive && !(c->start > 0))
+    pcsim_tree_problem(p->tree, pcsim_node_get(node, "start"), "what is positive starts above zero");
+}
+
+/* `unknown:` behind the unknowns with equations. */
+static pcsim_status read_unknown(problem *p) {
+  const pcsim_node *node = pcsim_node_get(pcsim_tree_root(p->tree), "unknown");
+  p->num_solved = p->num_unknowns;
+  for (int64_t i = 0; i < pcsim_node_size(node); i++) {
+    const int before = p->num_unknowns;
+    PCSIM_TRY(add_unknown(p, pcsim_node_key_node(node, i), pcsim_node_key(node, i)));
+    if (p->num_unknowns > before)
+      read_coefficient(p, pcsim_node_child(node, i), &p->coefficient[before - p->num_solved]);
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status read_typed(problem *p, pcsim_node *physics, problem_names *names) {
   pcsim_node_check(p->tree, physics, typed_keys, NUM(typed_keys), "physics");
   const pcsim_node *unknowns = pcsim_node_get(physics, "unknowns"),
@@ -168,6 +216,7 @@ static pcsim_status read_typed(problem *p, pcsim_node *physics, problem_names *n
     PCSIM_TRY(add_unknown(p, unknowns, pcsim_node_text(unknowns)));
   for (int64_t i = 0; i < pcsim_node_size(unknowns); i++)
     PCSIM_TRY(add_unknown(p, pcsim_node_child(unknowns, i), pcsim_node_text(pcsim_node_child(unknowns, i))));
+  PCSIM_TRY(read_unknown(p));
   PCSIM_TRY(read_coefficients(p, names));
   for (int64_t i = 0; i < pcsim_node_size(equations) && p->num_equations < PROBLEM_MAX; i++) {
     const pcsim_node *node = pcsim_node_child(equations, i);
@@ -206,6 +255,7 @@ static pcsim_status read_flow(problem *p, pcsim_node *physics, problem_names *na
   if (!density || !viscosity) return PCSIM_OK;
   for (int i = 0; i < dim; i++) PCSIM_TRY(add_unknown(p, physics, velocity[i]));
   PCSIM_TRY(add_unknown(p, physics, "p"));
+  PCSIM_TRY(read_unknown(p));
   PCSIM_TRY(read_coefficients(p, names));
   char *rho = NULL, *mu = NULL, *divergence = NULL;
   pcsim_status status = expanded(density, names, &rho);

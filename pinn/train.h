@@ -5,6 +5,7 @@
 
 #include "ansatz.h"
 #include "choose.h"
+#include "data.h"
 #include "groups.h"
 #include "optimizer.h"
 #include "sample.h"
@@ -17,6 +18,7 @@ enum { TRAIN_OPTIONS = 32 /**< of an optimiser */ };
 typedef struct {
   const char *name;                   /**< "interior", or that of the case's entry; borrowed */
   const problem_condition *condition; /**< the first of its conditions; NULL: the interior */
+  const data_view *measured;          /**< values at points that stay; NULL: none */
   int64_t n;                          /**< points at training */
 } train_group;
 
@@ -39,6 +41,10 @@ typedef struct {
   pcsim_tree *tree; /**< borrowed */
   domain *domain;
   problem problem;
+  data *data;                       /**< NULL: none */
+  char normal_name[DOMAIN_MAX][80]; /**< [num_space] inputs "n.x", ... */
+  const char *normal[DOMAIN_MAX];
+  bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
   train_options options;
 } train_case;
 
@@ -99,9 +105,11 @@ pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
 pcsim_status train_draw(pcsim_training *t, const double *interior) PCSIM_NODISCARD;
 /** More points: those of the interior stay, new ones lie where the residuals of t->theta are large. */
 pcsim_status train_grow(pcsim_training *t, int64_t points) PCSIM_NODISCARD;
-/** n points of a group, with normals [n][num_space] where they have any (else zeros). */
+/** n points of a group, and its columns [n][train_num_columns]: normals, or measured values. Of measured
+ * values there are as many as there are. */
 pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
-                          double *normals) PCSIM_NODISCARD;
+                          double *columns) PCSIM_NODISCARD;
+int train_num_columns(const pcsim_training *t, int group);
 /** Residuals [n][rows] of a group at points of a draw. */
 pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, uint64_t draw, int64_t n,
                              double *residuals) PCSIM_NODISCARD;

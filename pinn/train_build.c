@@ -2,6 +2,7 @@
 /* A training made from a case, and anew from another choice. */
 #include "train.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void train_release(pcsim_training *t) {
@@ -20,6 +21,7 @@ void train_release(pcsim_training *t) {
 static void case_destroy(train_case **from) {
   if (!*from) return;
   problem_clear(&(*from)->problem);
+  data_destroy(&(*from)->data);
   domain_destroy(&(*from)->domain);
   pcsim_free(from);
 }
@@ -78,6 +80,9 @@ pcsim_status train_build(pcsim_training *t, bool quiet) {
 }
 
 static void fill_view(pcsim_training *t) {
+  const problem *p = &t->from->problem;
+  for (int u = p->num_solved; u < p->num_unknowns; u++)
+    t->from->number[u] = !p->coefficient[u - p->num_solved].num_of;
   const domain_view *d = t->from->problem.domain;
   t->view = (pcsim_training_view){.num_coordinates = d->num_coordinates,
                                   .num_space = d->num_space,
@@ -86,6 +91,8 @@ static void fill_view(pcsim_training *t) {
                                   .range = d->range,
                                   .num_unknowns = t->from->problem.num_unknowns,
                                   .unknown = (const char *const *)t->from->problem.unknown,
+                                  .num_solved = t->from->problem.num_solved,
+                                  .number = t->from->number,
                                   .gauge = t->from->problem.gauge,
                                   .network = t->choice.network.kind,
                                   .optimizer = t->kind->name,
@@ -94,6 +101,31 @@ static void fill_view(pcsim_training *t) {
                                   .budget_seconds = t->from->options.seconds,
                                   .budget_steps = t->from->options.steps,
                                   .num_groups = t->num_groups};
+}
+
+/* What is measured is made of unknowns. */
+static pcsim_status check_data(const train_case *from) {
+  const data_view *d;
+  for (int i = 0; (d = data_get(from->data, i)); i++)
+    for (int k = 0; k < d->num_fits; k++) {
+      problem_text text = {.node = d->fit_node[k]};
+      pcsim_program *lowered = NULL;
+      PCSIM_TRY(pcsim_strdup(d->fit[k], &text.text));
+      const problem_text *list = &text;
+      pcsim_status status = problem_lower(&from->problem, &list, 1, &lowered);
+      pcsim_program_destroy(&lowered);
+      text_clear(&text);
+      PCSIM_TRY(status);
+    }
+  return PCSIM_OK;
+}
+
+static void name_normals(train_case *from) {
+  const domain_view *d = from->problem.domain;
+  for (int i = 0; i < d->num_space; i++) {
+    snprintf(from->normal_name[i], sizeof from->normal_name[i], "n.%s", d->coordinate[i]);
+    from->normal[i] = from->normal_name[i];
+  }
 }
 
 static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
@@ -105,7 +137,10 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(domain_read(tree, &t->from->domain));
   if (!t->from->domain) return PCSIM_OK;
   PCSIM_TRY(problem_read(tree, domain_get(t->from->domain), &t->from->problem));
+  PCSIM_TRY(data_read(tree, t->from->domain, &t->from->data));
+  PCSIM_TRY(check_data(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  name_normals(t->from);
   PCSIM_TRY(train_choose(t));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   PCSIM_TRY(train_build(t, false));

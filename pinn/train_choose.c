@@ -50,7 +50,7 @@ pcsim_status train_choose(pcsim_training *t) {
                             .context = &j};
   char why[400];
   t->choice.network.num_inputs = t->from->problem.domain->num_coordinates;
-  t->choice.network.num_outputs = t->from->problem.num_unknowns;
+  t->choice.network.num_outputs = t->from->problem.num_solved;
   if (t->from->options.optimizer) t->choice.optimizer = t->from->options.optimizer->name;
   PCSIM_TRY(choose(&p, &t->choice, why, sizeof why));
   pcsim_log(PCSIM_LOG_INFO, "%s", why);

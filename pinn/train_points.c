@@ -21,7 +21,8 @@ static pcsim_status residual_text(const pcsim_training *t, const problem_conditi
 
 /* Lower texts [n], put in the network, add the group. */
 static pcsim_status add_group(pcsim_training *t, const char *name, const problem_condition *condition,
-                              const problem_text *const *texts, int n, int64_t points) {
+                              const data_view *measured, const problem_text *const *texts, int n,
+                              int64_t points) {
   pcsim_program *lowered = NULL, *composed = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_realloc((size_t)t->num_groups + 1, sizeof *t->group, &t->group), status, done);
@@ -29,9 +30,9 @@ static pcsim_status add_group(pcsim_training *t, const char *name, const problem
   if (!lowered) goto done;
   PCSIM_GOTO(pcsim_lower_compose(lowered, &t->from->problem.names, t->ansatz.fields, &composed), status,
              done);
-  PCSIM_GOTO(groups_add(t->groups, name, composed, n), status, done);
-  t->group[t->num_groups] =
-      (train_group){.name = groups_name(t->groups, t->num_groups), .condition = condition, .n = points};
+  PCSIM_GOTO(groups_add(t->groups, name, composed, n, measured != NULL), status, done);
+  t->group[t->num_groups] = (train_group){
+      .name = groups_name(t->groups, t->num_groups), .condition = condition, .measured = measured, .n = points};
   t->num_groups++;
 done:
   pcsim_program_destroy(&lowered);
@@ -58,7 +59,22 @@ static pcsim_status add_entry(pcsim_training *t, int first) {
     for (int i = 0; i < p->domain->num_coordinates; i++) all = all && c->fixed[i];
     if (all) points = 1;
   }
-  if (status == PCSIM_OK) status = add_group(t, c->name, c, list, n, points);
+  if (status == PCSIM_OK) status = add_group(t, c->name, c, NULL, list, n, points);
+  for (int i = 0; i < n; i++) text_clear(&text[i]);
+  return status;
+}
+
+static pcsim_status add_data(pcsim_training *t, const data_view *d) {
+  problem_text text[MAX_ROWS];
+  const problem_text *list[MAX_ROWS];
+  int n = 0;
+  pcsim_status status = PCSIM_OK;
+  for (; n < d->num_fits && n < MAX_ROWS && status == PCSIM_OK; n++) {
+    text[n] = (problem_text){.node = d->fit_node[n]};
+    status = pcsim_strdup(d->fit[n], &text[n].text);
+    list[n] = &text[n];
+  }
+  if (status == PCSIM_OK) status = add_group(t, d->name, NULL, d, list, n, d->num_points);
   for (int i = 0; i < n; i++) text_clear(&text[i]);
   return status;
 }
@@ -68,12 +84,13 @@ pcsim_status train_make_groups(pcsim_training *t) {
   const problem_text *texts[PROBLEM_MAX];
   int done = -1;
   for (int i = 0; i < p->num_equations; i++) texts[i] = &p->equation[i];
-  PCSIM_TRY(add_group(t, "interior", NULL, texts, p->num_equations, t->choice.points));
+  PCSIM_TRY(add_group(t, "interior", NULL, NULL, texts, p->num_equations, t->choice.points));
   for (int i = 0; i < p->num_conditions; i++) {
     if (t->ansatz.built[i] || p->condition[i].entry <= done) continue;
     done = p->condition[i].entry;
     PCSIM_TRY(add_entry(t, i));
   }
+  for (int i = 0; data_get(t->from->data, i); i++) PCSIM_TRY(add_data(t, data_get(t->from->data, i)));
   return PCSIM_OK;
 }
 
@@ -98,32 +115,54 @@ static pcsim_status piece_points(const pcsim_training *t, const problem_conditio
   return PCSIM_OK;
 }
 
+int train_num_columns(const pcsim_training *t, int which) {
+  const data_view *measured = t->group[which].measured;
+  return measured ? measured->num_fits : t->from->problem.domain->num_space;
+}
+
+static void copy_data(const data_view *m, int width, int64_t n, double *points, double *columns) {
+  memcpy(points, m->points, (size_t)(n * width) * sizeof *points);
+  for (int k = 0; k < m->num_fits; k++)
+    for (int64_t i = 0; i < n; i++) columns[i * m->num_fits + k] = m->values[k][i];
+}
+
 pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int64_t n, double *points,
-                          double *normals) {
+                          double *columns) {
   const domain_view *d = t->from->problem.domain;
   const problem_condition *c = t->group[which].condition;
-  memset(normals, 0, (size_t)(n * d->num_space) * sizeof *normals);
-  if (!c) return domain_draw_inside(t->from->domain, t->from->options.seed, draw, n, points);
-  if (c->place == PLACE_START)
-    return domain_draw_start(t->from->domain, t->from->options.seed, draw, n, points);
-  if (c->place == PLACE_PIECES) return piece_points(t, c, draw, n, points, normals);
-  PCSIM_TRY(domain_draw_inside(t->from->domain, t->from->options.seed, draw, n, points));
+  const uint64_t seed = t->from->options.seed;
+  memset(columns, 0, (size_t)(n * train_num_columns(t, which)) * sizeof *columns);
+  if (t->group[which].measured) {
+    copy_data(t->group[which].measured, d->num_coordinates, n, points, columns);
+    return PCSIM_OK;
+  }
+  if (!c) return domain_draw_inside(t->from->domain, seed, draw, n, points);
+  if (c->place == PLACE_START) return domain_draw_start(t->from->domain, seed, draw, n, points);
+  if (c->place == PLACE_PIECES) return piece_points(t, c, draw, n, points, columns);
+  PCSIM_TRY(domain_draw_inside(t->from->domain, seed, draw, n, points));
   for (int64_t i = 0; i < n; i++)
     for (int k = 0; k < d->num_coordinates; k++)
       if (c->fixed[k]) points[i * d->num_coordinates + k] = c->at[k];
   return PCSIM_OK;
 }
 
+/* A group's columns by their names. */
+static groups_columns columns_of(const pcsim_training *t, int which, const double *values) {
+  static const char *const data_name[MAX_ROWS] = {
+      "data_0", "data_1", "data_2",  "data_3",  "data_4",  "data_5",  "data_6",  "data_7",
+      "data_8", "data_9", "data_10", "data_11", "data_12", "data_13", "data_14", "data_15"};
+  return (groups_columns){train_num_columns(t, which), t->group[which].measured ? data_name : t->from->normal,
+                          values};
+}
+
 pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, uint64_t draw, int64_t n,
                              double *residuals) {
-  const domain_view *d = t->from->problem.domain;
+  const int width = t->from->problem.domain->num_coordinates;
   double *points = NULL;
-  PCSIM_TRY(pcsim_alloc((size_t)(n * (d->num_coordinates + d->num_space)), sizeof *points, &points));
-  double *normals = points + n * d->num_coordinates;
-  pcsim_status status = train_points(t, which, draw, n, points, normals);
-  if (status == PCSIM_OK)
-    status = groups_residuals(t->groups, which, theta, n, d->num_coordinates, points, d->coordinate,
-                              d->num_space, normals, residuals);
+  PCSIM_TRY(pcsim_alloc((size_t)(n * (width + train_num_columns(t, which))), sizeof *points, &points));
+  const groups_columns columns = columns_of(t, which, points + n * width);
+  pcsim_status status = train_points(t, which, draw, n, points, points + n * width);
+  if (status == PCSIM_OK) status = groups_residuals(t->groups, which, theta, n, points, &columns, residuals);
   pcsim_free(&points);
   return status;
 }
@@ -144,7 +183,7 @@ static pcsim_status adaptive_points(pcsim_training *t, uint64_t number, int64_t 
   PCSIM_GOTO(domain_draw_inside(t->from->domain, t->from->options.seed,
                                 sample_draw(SAMPLE_CANDIDATES, number), from, candidates),
              status, done);
-  PCSIM_GOTO(groups_residuals(t->groups, 0, t->theta, from, width, candidates, NULL, 0, NULL, r), status,
+  PCSIM_GOTO(groups_residuals(t->groups, 0, t->theta, from, candidates, &(groups_columns){0}, r), status,
              done);
   for (int64_t i = 0; i < from; i++) {
     for (int k = 0; k < rows; k++) size[i] += weight[k] * r[i * rows + k] * r[i * rows + k];
@@ -159,18 +198,16 @@ done:
 }
 
 pcsim_status train_draw(pcsim_training *t, const double *interior) {
-  const domain_view *d = t->from->problem.domain;
+  const int width = t->from->problem.domain->num_coordinates;
+  const uint64_t draw = sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw);
   for (int g = 0; g < t->num_groups; g++) {
     const int64_t n = t->group[g].n;
     double *points = NULL;
-    PCSIM_TRY(pcsim_alloc((size_t)(n * (d->num_coordinates + d->num_space)), sizeof *points, &points));
-    double *normals = points + n * d->num_coordinates;
-    pcsim_status status =
-        train_points(t, g, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, points, normals);
-    if (g == 0 && interior) memcpy(points, interior, (size_t)(n * d->num_coordinates) * sizeof *points);
-    if (status == PCSIM_OK)
-      status =
-          groups_points(t->groups, g, n, d->num_coordinates, points, d->coordinate, d->num_space, normals);
+    PCSIM_TRY(pcsim_alloc((size_t)(n * (width + train_num_columns(t, g))), sizeof *points, &points));
+    const groups_columns columns = columns_of(t, g, points + n * width);
+    pcsim_status status = train_points(t, g, draw, n, points, points + n * width);
+    if (g == 0 && interior) memcpy(points, interior, (size_t)(n * width) * sizeof *points);
+    if (status == PCSIM_OK) status = groups_points(t->groups, g, n, width, points, &columns);
     pcsim_free(&points);
     PCSIM_TRY(status);
   }
@@ -186,7 +223,7 @@ pcsim_status train_grow(pcsim_training *t, int64_t n) {
   memcpy(points, old, (size_t)(had * width) * sizeof *points);
   pcsim_status status = adaptive_points(t, (uint64_t)t->step, n - had, points + had * width);
   for (int g = 0; g < t->num_groups; g++)
-    if (t->group[g].n > 1) t->group[g].n = llround(share * (double)t->group[g].n);
+    if (t->group[g].n > 1 && !t->group[g].measured) t->group[g].n = llround(share * (double)t->group[g].n);
   t->group[0].n = n;
   if (status == PCSIM_OK) status = train_draw(t, points);
   pcsim_free(&points);
@@ -223,7 +260,8 @@ pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss
 pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name, double *norm) {
   double squares[MAX_ROWS], sum = 0;
   *name = t->group[g].name;
-  PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0), t->group[g].n > 1 ? 4096 : 1, squares));
+  PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0),
+                         t->group[g].n > 1 && !t->group[g].measured ? 4096 : t->group[g].n, squares));
   for (int k = 0; k < groups_rows(t->groups, g); k++) sum += squares[k];
   *norm = sqrt(sum);
   return PCSIM_OK;
@@ -264,7 +302,7 @@ bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t s
     /* the interior has no normals; others are drawn again, to have theirs */
     pcsim_status status =
         g ? train_residuals(t, g, theta, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, r)
-          : groups_residuals(t->groups, g, theta, n, d->num_coordinates, points, NULL, 0, NULL, r);
+          : groups_residuals(t->groups, g, theta, n, points, &(groups_columns){0}, r);
     int64_t bad = 0;
     while (status == PCSIM_OK && bad < n * rows && isfinite(r[bad])) bad++;
     pcsim_free(&r);

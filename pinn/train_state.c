@@ -19,8 +19,8 @@ typedef struct {
 } state;
 
 /* FNV-1a, 64 bits. */
-static uint64_t checksum(const void *data, size_t size) {
-  const unsigned char *bytes = data;
+static uint64_t checksum(const void *from, size_t size) {
+  const unsigned char *bytes = from;
   uint64_t h = 1469598103934665603u;
   for (size_t i = 0; i < size; i++) h = (h ^ bytes[i]) * 1099511628211u;
   return h;
@@ -41,11 +41,11 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
                                  t->held_out,     t->best_loss,    t->best_held_out,  t->seconds};
   t->kind->state(t->optimizer, &inner, &num_inner);
   struct {
-    double *data;
+    double *numbers;
     size_t n;
   } parts[] = {{scalars, NUM_SCALARS}, {t->theta, n}, {t->best, n}, {inner, (size_t)num_inner}};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    memcpy(out ? numbers : parts[i].data, out ? parts[i].data : numbers, parts[i].n * sizeof *numbers);
+    memcpy(out ? numbers : parts[i].numbers, out ? parts[i].numbers : numbers, parts[i].n * sizeof *numbers);
     numbers += parts[i].n;
   }
   for (int g = 0; g < t->num_groups; g++) {

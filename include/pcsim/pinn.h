@@ -36,6 +36,8 @@ typedef struct {
   bool box;                      /**< the domain fills its ranges */
   int num_unknowns;
   const char *const *unknown; /**< [num_unknowns] */
+  int num_solved;             /**< those with equations; the others are coefficients that are found */
+  const bool *number;         /**< [num_unknowns] the same everywhere */
   const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
   const char *network, *optimizer;
   int64_t num_parameters, num_points; /**< points of all groups together */

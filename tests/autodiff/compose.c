@@ -5,7 +5,7 @@
 #include "interpret.h"
 
 static const char *const coordinates[] = {"x", "y", "t"}, *const unknowns[] = {"u", "v"};
-static const pcsim_lowering names = {3, coordinates, 2, unknowns, 0, NULL, NULL, 0, NULL};
+static const pcsim_lowering names = {3, coordinates, 2, unknowns, 0, NULL, NULL, 0, NULL, 0};
 enum { POINTS = 5 };
 static const double points[POINTS][3] = {
     {0.3, -0.4, 0.7}, {1.1, 0.2, 0}, {-0.6, 0.9, 0.4}, {0, 0, 0}, {2, -1, 0.1}};

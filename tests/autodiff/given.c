@@ -8,7 +8,7 @@ static const char *const coordinates[] = {"x", "y"}, *const unknowns[] = {"u"},
 
 /* a*b + x is u: its derivatives are joined with functions of the place alone. */
 static pcsim_program *residual(const char *const *texts, int n) {
-  const pcsim_lowering names = {2, coordinates, 0, unknowns, 2, constants, NULL, 0, NULL};
+  const pcsim_lowering names = {2, coordinates, 0, unknowns, 2, constants, NULL, 0, NULL, 0};
   pcsim_program *p;
   assert_ok(pcsim_lower(texts, n, &names, &p, NULL, NULL));
   assert_ok(pcsim_program_simplify(p));

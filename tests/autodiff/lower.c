@@ -7,8 +7,8 @@ static const char *const coordinates[] = {"x", "y", "t"};
 static const char *const unknowns[] = {"u", "v"};
 static const char *const parameters[] = {"k", "nu"};
 static const double values[] = {1.7, 0.03};
-static const pcsim_lowering line_without_tables = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
-static const pcsim_lowering plain = {3, coordinates, 2, unknowns, 2, parameters, values, 0, NULL};
+static const pcsim_lowering line_without_tables = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
+static const pcsim_lowering plain = {3, coordinates, 2, unknowns, 2, parameters, values, 0, NULL, 0};
 
 static const double point[] = {0.3, -0.4, 0.7}, normal[] = {0.6, 0.8, 0};
 /* u = exp(a.x), v = exp(b.x). */
@@ -254,19 +254,19 @@ static void test_several(void **state) {
 static void test_other_names(void **state) {
   (void)state;
   static const char *const numbered[] = {"x1", "x2", "t"};
-  const pcsim_lowering long_names = {3, numbered, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering long_names = {3, numbered, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
   expect_lowered(&long_names, "u_x1_x1 + u_x2_x1", u_of(2, 0, 0) + u_of(1, 1, 0), "u_x1_x1 u_x1_x2");
   expect_lowered(&long_names, "lap(u) + dt(u)", u_of(2, 0, 0) + u_of(0, 2, 0) + u_of(0, 0, 1),
                  "u_t u_x1_x1 u_x2_x2");
   expect_lowered(&long_names, "u_tt", u_of(0, 0, 2), "u_t_t");
-  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
   const double u = exp(0.27), a = 0.9, x = point[0];
   expect_lowered(&line, "lap(u) + x", a * a * u + x, "u_xx");
   expect_lowered(&line, "div(u) + div(x*grad(u))", a * u + a * u + x * a * a * u, NULL);
   expect_lowered(&line, "dot(u, grad(u))", u * a * u, NULL);
-  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
   expect_lowered(&nothing, "u^2", 1, "u");
-  const pcsim_lowering fitted = {3, coordinates, 1, unknowns, 2, parameters, NULL, 0, NULL};
+  const pcsim_lowering fitted = {3, coordinates, 1, unknowns, 2, parameters, NULL, 0, NULL, 0};
   const char *const text = "k*u - nu*u_x";
   pcsim_program *program;
   int rows = 0, columns = 0;
@@ -304,10 +304,13 @@ static void expect_fault(const pcsim_lowering *names, const char *text, int text
 
 static void test_faults(void **state) {
   (void)state;
-  const pcsim_lowering steady = {2, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
-  const pcsim_lowering time_only = {1, coordinates + 2, 1, unknowns, 0, NULL, NULL, 0, NULL};
-  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL};
-  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering family = {3,    coordinates, 1, unknowns, 0,
+                                 NULL, NULL,        0, NULL,     2}; /* y and t are inputs */
+  const pcsim_lowering steady = {2, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
+  const pcsim_lowering time_only = {1, coordinates + 2, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
+  const pcsim_lowering line = {1, coordinates, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
+  const pcsim_lowering nothing = {0, NULL, 1, unknowns, 0, NULL, NULL, 0, NULL, 0};
+  expect_fault(&family, "div(u, u)", 1, 0, "'div' has 2 components; expected 1, one for each of x");
   expect_fault(&plain, "u_t + w", 1, 6, "unknown name 'w' (known: x, y, t, u, v, k, nu)");
   expect_fault(&plain, "u_t + nuu*u", 1, 6,
                "unknown name 'nuu'; did you mean 'nu'? (known: x, y, t, u, v, k, nu)");
@@ -357,10 +360,10 @@ static void test_faults(void **state) {
                "this needs a derivative of 'u_xxxxxxxxxxxxxxxx' of order above 16; expected at most that");
   static const char *const twice[] = {"u", "u"}, *const clash[] = {"x"}, *const reserved[] = {"coordinates"},
                            *const wrong[] = {"u_x"};
-  const pcsim_lowering two = {0, NULL, 2, twice, 0, NULL, NULL, 0, NULL},
-                       both = {3, coordinates, 1, clash, 0, NULL, NULL, 0, NULL},
-                       taken = {0, NULL, 1, reserved, 0, NULL, NULL, 0, NULL},
-                       bad = {0, NULL, 1, wrong, 0, NULL, NULL, 0, NULL};
+  const pcsim_lowering two = {0, NULL, 2, twice, 0, NULL, NULL, 0, NULL, 0},
+                       both = {3, coordinates, 1, clash, 0, NULL, NULL, 0, NULL, 0},
+                       taken = {0, NULL, 1, reserved, 0, NULL, NULL, 0, NULL, 0},
+                       bad = {0, NULL, 1, wrong, 0, NULL, NULL, 0, NULL, 0};
   expect_fault(&two, "1", -1, 0, "the unknown 'u' is named twice");
   expect_fault(&both, "1", -1, 0, "'x' is a coordinate and an unknown; expected different names");
   expect_fault(&taken, "1", -1, 0,
@@ -410,7 +413,7 @@ static void write_file(const char *path, const char *text) {
 static void test_tables(void **state) {
   (void)state;
   const pcsim_lowering_table tables[] = {{"inflow", "lower-table-1.csv"}, {"k", "lower-table-2.csv"}};
-  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 2, tables};
+  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 2, tables, 0};
   const char *const texts[] = {"table(inflow, x)", "div(table(inflow, x^2))", "div(table(k, u)*grad(u))",
                                "div(div(table(inflow, x^2)))"};
   static const double x[6] = {-3, -1, 0, 0.5, 2, 7}, expected[6] = {4, 4, 1, 1.5, 3, 3};
@@ -477,7 +480,7 @@ static void test_tables(void **state) {
 static void test_table_faults(void **state) {
   (void)state;
   const pcsim_lowering_table tables[] = {{"inflow", "lower-table-3.csv"}};
-  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 1, tables};
+  const pcsim_lowering names = {1, coordinates, 1, unknowns, 0, NULL, NULL, 1, tables, 0};
   static const struct {
     const char *content, *words;
   } files[] = {

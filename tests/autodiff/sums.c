@@ -7,7 +7,7 @@
 
 static const char *const coordinates[] = {"x", "y", "t"}, *const unknowns[] = {"u", "v"};
 static const char *const parameters[] = {"nu"};
-static const pcsim_lowering names = {3, coordinates, 2, unknowns, 1, parameters, NULL, 0, NULL};
+static const pcsim_lowering names = {3, coordinates, 2, unknowns, 1, parameters, NULL, 0, NULL, 0};
 enum { POINTS = 4, WIDTH = 12, MOST = 3 };
 static const double points[POINTS][3] = {{0.3, -0.4, 0.7}, {1.1, 0.2, 0}, {-0.6, 0.9, 0.4}, {0, 0, 0}};
 static const double normals[POINTS] = {0.6, 1, 0, -0.8};

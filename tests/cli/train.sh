@@ -92,9 +92,43 @@ network: {layers: [10, 10]}
 train: {budget: 150 steps, points: 300}
 reference: {u: {exact: "sin(pi*x)*cos(pi*t)", tolerance: 2e-2}}
 YAML
-run "$pcsim" run "$work/wave.yaml" -o "$work/wave"
+run "$pcsim" run "$work/wave.yaml" -o "$work/wave" --set output.pictures=false
 expect_rc 0 "wave"
 expect_out "u on initial; u_t on initial; period of x" "wave"
+
+# A coefficient found from measured values; the network of a family of problems.
+awk 'BEGIN { pi = atan2(0, -1); print "x,t,measured"
+  for (i = 0; i < 100; i++) { x = (i * 37 % 100 + 0.5) / 100; t = i / 100; print x "," t "," exp(-pi * pi * 0.3 * t) * sin(pi * x) } }' >"$work/p.csv"
+cat >"$work/inverse.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [0, 1], t: [0, 1]}}
+physics: {unknowns: [u], equations: ["u_t - D*u_xx"]}
+unknown: {D: {start: 1, range: [0.01, 10]}}
+boundaries: {"*": {u: 0}}
+initial: {u: "sin(pi*x)"}
+data: {probe: {file: p.csv, fits: {u: measured}}}
+network: {layers: [10, 10]}
+train: {budget: 150 steps, points: 300}
+output: {pictures: false}
+YAML
+run "$pcsim" run "$work/inverse.yaml" -o "$work/inverse"
+expect_rc 0 "inverse"
+close "$(number "$work/inverse/summary.json" D)" 0.3 1e-3 "diffusivity from measured values"
+cat >"$work/family.yaml" <<'YAML'
+pcsim: 1
+parameters: {D: 0.2}
+domain: {box: {x: [0, 1], t: [0, 1]}}
+inputs: {D: [0.1, 0.4]}
+physics: {unknowns: [u], equations: ["dt(u) - D*lap(u)"]}
+boundaries: {"*": {u: 0}}
+initial: {u: "sin(pi*x)"}
+network: {layers: [10, 10]}
+train: {budget: 150 steps, points: 400}
+output: {pictures: false}
+reference: {u: {exact: "exp(-pi^2*D*t)*sin(pi*x)", tolerance: 1e-2}}
+YAML
+run "$pcsim" run "$work/family.yaml" -o "$work/family"
+expect_rc 0 "family"
 
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"

@@ -27,10 +27,10 @@ static const char *const coordinates[] = {"x", "y", "t"}, *const numbered[] = {"
                          *const line[] = {"x"};
 static const char *const unknowns[] = {"u", "v"}, *const parameters[] = {"k", "nu"};
 static const double values[] = {1.5, 0.01};
-static const pcsim_lowering scopes[] = {{3, coordinates, 2, unknowns, 2, parameters, values, 0, NULL},
-                                        {2, numbered, 2, unknowns, 2, parameters, NULL, 0, NULL},
-                                        {1, line, 1, unknowns, 0, NULL, NULL, 0, NULL},
-                                        {0, NULL, 2, unknowns, 2, parameters, values, 0, NULL}};
+static const pcsim_lowering scopes[] = {{3, coordinates, 2, unknowns, 2, parameters, values, 0, NULL, 0},
+                                        {2, numbered, 2, unknowns, 2, parameters, NULL, 0, NULL, 0},
+                                        {1, line, 1, unknowns, 0, NULL, NULL, 0, NULL, 0},
+                                        {0, NULL, 2, unknowns, 2, parameters, values, 0, NULL, 0}};
 
 /** Any fixed number for an input, from its name. */
 static double number_of(const char *name) {

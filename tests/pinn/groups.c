@@ -7,7 +7,10 @@
 enum { WIDTH = 5, INSIDE = 60, EDGE = 9, NUM = 4 * WIDTH + 1 };
 
 static const char *const coordinates[] = {"x", "y"}, *const unknowns[] = {"u", "k"};
-static const pcsim_lowering names = {2, coordinates, 2, unknowns, 0, NULL, NULL, 0, NULL};
+static const pcsim_lowering names = {2, coordinates, 2, unknowns, 0, NULL, NULL, 0, NULL, 0};
+
+static const groups_columns none = {0, NULL, NULL};
+static const char *const normal_names[] = {"n.x", "n.y"};
 
 static pcsim_value parameter(pcsim_program *p, const char *name, int rows, int columns, double scale) {
   const pcsim_value v = pcsim_build_parameter(p, name, rows, columns);
@@ -27,8 +30,8 @@ static pcsim_program *fields(void) {
   y = pcsim_build_dense(p, parameter(p, "net_v", 1, WIDTH, 1), pcsim_build_unary(p, PCSIM_OP_TANH, y),
                         PCSIM_NO_VALUE);
   pcsim_build_output(p, "u", pcsim_build_binary(p, PCSIM_OP_MUL, first, y));
-  const pcsim_value none = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, 0), first);
-  pcsim_build_output(p, "k", pcsim_build_binary(p, PCSIM_OP_ADD, none, parameter(p, "net_k", 1, 1, 2)));
+  const pcsim_value zero = pcsim_build_binary(p, PCSIM_OP_MUL, pcsim_build_constant(p, 0), first);
+  pcsim_build_output(p, "k", pcsim_build_binary(p, PCSIM_OP_ADD, zero, parameter(p, "net_k", 1, 1, 2)));
   assert_ok(pcsim_program_status(p));
   return p;
 }
@@ -37,7 +40,7 @@ static void add(groups *g, pcsim_program *u, const char *name, const char *const
   pcsim_program *lowered, *composed;
   assert_ok(pcsim_lower(texts, n, &names, &lowered, NULL, NULL));
   assert_ok(pcsim_lower_compose(lowered, &names, u, &composed));
-  assert_ok(groups_add(g, name, composed, n));
+  assert_ok(groups_add(g, name, composed, n, false));
   pcsim_program_destroy(&lowered);
   pcsim_program_destroy(&composed);
 }
@@ -62,9 +65,9 @@ static void begin(setting *s, int threads) {
   add(s->g, s->u, "edge", edge, 1);
   add(s->g, s->u, "number", number, 1); /* without the network's weights */
   for (int i = 0; i < 2 * INSIDE; i++) points[i] = 0.01 * ((i * 37) % 101), normals[i] = i % 2 ? 0.8 : 0.6;
-  assert_ok(groups_points(s->g, 0, INSIDE, 2, points, coordinates, 2, NULL));
-  assert_ok(groups_points(s->g, 1, EDGE, 2, points, coordinates, 2, normals));
-  assert_ok(groups_points(s->g, 2, 1, 2, points + 20, coordinates, 2, NULL));
+  assert_ok(groups_points(s->g, 0, INSIDE, 2, points, &none));
+  assert_ok(groups_points(s->g, 1, EDGE, 2, points, &(groups_columns){2, normal_names, normals}));
+  assert_ok(groups_points(s->g, 2, 1, 2, points + 20, &none));
   groups_weight(s->g, 0, weights);
   groups_weight(s->g, 1, &heavy);
   memcpy(s->theta, s->parameters.start, sizeof s->theta);
@@ -146,7 +149,7 @@ static void test_threads(void **state) {
     assert_ok(o->loss(o, s.theta, &loss[k], gradient[k]));
     const double *points;
     const int64_t n = groups_get_points(s.g, 0, &points);
-    assert_ok(groups_residuals(s.g, 0, s.theta, n, 2, points, coordinates, 2, NULL, elsewhere));
+    assert_ok(groups_residuals(s.g, 0, s.theta, n, points, &none, elsewhere));
     assert_ok(groups_mean_squares(s.g, 0, s.theta, squares));
     end(&s);
   }
