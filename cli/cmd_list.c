@@ -81,6 +81,16 @@ static void list_functions(void) {
   }
 }
 
+static void list_kinds(bool (*get)(size_t i, pcsim_training_kind *kind)) {
+  pcsim_training_kind kind;
+  for (size_t i = 0; get(i, &kind); i++) {
+    printf("%s\n  %s\n", kind.name, kind.help);
+    print_keys("    ", kind.keys, kind.num_keys);
+  }
+}
+static void list_networks(void) { list_kinds(pcsim_network_kind); }
+static void list_optimizers(void) { list_kinds(pcsim_optimizer_kind); }
+
 static void list_keys(void) {
   size_t n;
   const pcsim_key *keys;
@@ -104,6 +114,14 @@ static void list_keys(void) {
   print_keys("  ", cli_output_keys, cli_num_output_keys);
   printf("\nstudy:\n");
   print_keys("  ", cli_study_keys, cli_num_study_keys);
+  printf("\nA case with a network:\n");
+  print_keys("", cli_training_case_keys, cli_num_training_case_keys);
+  printf("\nnetwork:\n");
+  keys = pcsim_network_keys(&n);
+  print_keys("  ", keys, n);
+  printf("\ntrain:\n");
+  keys = pcsim_training_keys(&n);
+  print_keys("  ", keys, n);
   printf("\nphysics, boundaries, monitors: pcsim list models, conditions, monitors\n");
 }
 
@@ -117,6 +135,8 @@ static const struct {
     {"monitors", "quantities to follow", list_monitors},
     {"solutions", "exact solutions to compare fields with", list_solutions},
     {"functions", "functions in expressions", list_functions},
+    {"networks", "network: {kind: ...} and its keys", list_networks},
+    {"optimizers", "train: {optimizer: ...} and its keys", list_optimizers},
     {"keys", "keys of a case with type, unit, default", list_keys},
 };
 enum { NUM_TABLES = sizeof tables / sizeof *tables };

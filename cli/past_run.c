@@ -30,10 +30,22 @@ done:
   return status;
 }
 
+/* A training leaves no mesh and no solver's state. */
+static pcsim_status refuse_training(const char *folder) {
+  char path[4200];
+  snprintf(path, sizeof path, "%s/model.h5", folder);
+  PCSIM_CHECK(!pcsim_file_exists(path), PCSIM_ERR_CASE,
+              "%s: the run trained a network; its fields are in fields.hdf, the network in model.h5, which "
+              "pcsim_program_load reads",
+              folder);
+  return PCSIM_OK;
+}
+
 pcsim_status cli_session_open_run(cli *c, const char *folder, cli_session *s) {
   char *path = NULL, *raw = NULL;
   char case_hash[65] = "";
   pcsim_status status = cli_folder_hash(folder, case_hash);
+  if (status == PCSIM_OK) status = refuse_training(folder);
   *s = (cli_session){.c = c};
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   PCSIM_GOTO(pcsim_path_join(folder, "case.yaml", &path), status, done);

@@ -44,6 +44,19 @@ const pcsim_key *pcsim_training_keys(size_t *n) {
   return train_keys;
 }
 
+bool pcsim_network_kind(size_t i, pcsim_training_kind *kind) {
+  size_t n;
+  const network_kind *const *list = network_list(&n);
+  if (i < n) *kind = (pcsim_training_kind){list[i]->name, list[i]->help, list[i]->keys, list[i]->num_keys};
+  return i < n;
+}
+bool pcsim_optimizer_kind(size_t i, pcsim_training_kind *kind) {
+  size_t n;
+  const optimizer_kind *const *list = optimizer_list(&n);
+  if (i < n) *kind = (pcsim_training_kind){list[i]->name, list[i]->help, list[i]->keys, list[i]->num_keys};
+  return i < n;
+}
+
 bool pcsim_training_given(const pcsim_tree *tree) {
   const pcsim_node *root = pcsim_tree_root(tree);
   return pcsim_node_get(root, "network") || pcsim_node_get(root, "train");

@@ -16,6 +16,16 @@ bool pcsim_training_given(const pcsim_tree *tree);
 const pcsim_key *pcsim_network_keys(size_t *n);
 const pcsim_key *pcsim_training_keys(size_t *n);
 
+/** What can be named: a network (`network: {kind: NAME}`) or an optimiser (`train: {optimizer: NAME}`). */
+typedef struct {
+  const char *name, *help;
+  const pcsim_key *keys;
+  size_t num_keys;
+} pcsim_training_kind;
+/** Number i of them; false past the last. */
+bool pcsim_network_kind(size_t i, pcsim_training_kind *kind);
+bool pcsim_optimizer_kind(size_t i, pcsim_training_kind *kind);
+
 /** A case and the network that is trained for it. It never reads `reference:`, `title:` or the file's name.
  * Local: one process, several threads. */
 typedef struct pcsim_training pcsim_training;

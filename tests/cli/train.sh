@@ -25,6 +25,16 @@ grep -q '"status": "completed"' "$work/whole/summary.json" || fault "status of a
 for key in parameters points loss optimizer seed; do grep -q "\"$key\":" "$work/whole/summary.json" || fault "no $key"; done
 number "$work/whole/summary.json" error.u | awk '{ exit !($1 > 0 && $1 < 1e-2) }' || fault "error of Poisson"
 
+printf 'x,y\n0.5,0.5\n' >"$work/points.csv"
+run "$pcsim" sample "$work/whole" --at "$work/points.csv"
+expect_rc 2 "sample of a training"
+expect_err "trained a network" "sample of a training"
+for table in networks optimizers; do
+  run "$pcsim" list $table
+  expect_rc 0 "list $table"
+done
+expect_out ssbroyden "list optimizers"
+
 # The same bits with one thread, after a stop at any step, without the reference.
 run "$pcsim" run "$work/poisson.yaml" -o "$work/one" --set train.threads=1
 expect_rc 0 "one thread"
