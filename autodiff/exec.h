@@ -41,6 +41,7 @@ typedef enum {
   DO_COPY, /**< parts of a concatenation; list: from, to, rows */
   DO_USER, /**< operators of the host and tables; list: the inputs as `user_input` */
   DO_MAP,  /**< `a`, `b`: sources; list: value, to; several: sums and extrema over the same entries */
+  DO_ADD,  /**< tile rows to the points of maps: list: map, rows, 1 if they are taken away; into `node` */
   DO_STORE /**< tile rows at `a` to store `b` */
 } instruction_kind;
 
@@ -64,6 +65,7 @@ typedef struct {
   int accumulators; /**< numbers a chunk sums */
   int first_pack, num_packs;
   int first_splat, num_splats;
+  bool adds; /**< has a DO_ADD: its tiles are added one after the other */
 } stage;
 
 /** A weight in the order in which the kernel reads it. */
@@ -87,7 +89,10 @@ typedef struct {
   bool *live;
   bool *exposed; /**< what is not finite in it reaches an output in other ways than a choice may leave out */
   int *uses;
-  int *stored; /**< store of a value, -1: none */
+  pcsim_value *added_to; /**< of a scatter-add made in the pass of its input, and of sums of such: the value
+                            in whose store it is added up, itself when alone; -1: no such value */
+  bool *taken_away;      /**< of those: with a minus */
+  int *stored;           /**< store of a value, -1: none */
   int *merged; /**< sum of sums: the value whose accumulators it shares, itself when alone, -1: no sum */
   pcsim_value *merged_leaf; /**< one of the sums over points that a sum of sums consists of */
   int num_stores;
@@ -147,6 +152,7 @@ struct pcsim_executor {
   struct row_fill *row_fills; /**< [outputs] */
   double **stores;            /**< [stores][points][rows] */
   int64_t *store_room;
+  double **in_place; /**< [stores] output in which values are added up during a run; NULL: in the store */
 };
 
 /** Rows of a block that are no terms of their own: a copy of others, or zeros (from -1). */
@@ -180,8 +186,9 @@ struct exec_device {
 };
 extern const exec_device exec_cpu;
 
-/** Everything that a run reads is bound; parameters and inputs on no space are taken over. */
-pcsim_status exec_prepare(pcsim_executor *x) PCSIM_NODISCARD;
+/** Everything that a run reads is bound; parameters and inputs on no space are taken over. `run`: outputs are
+ * written, else only what comes before a Jacobian. */
+pcsim_status exec_prepare(pcsim_executor *x, bool run) PCSIM_NODISCARD;
 /** Values of a table at x [n], n numbers out. */
 void exec_table(const pcsim_executor *x, pcsim_value table, int64_t n, const double *at, double *out);
 /** Compute the values on no space of one level. */
@@ -194,9 +201,21 @@ void exec_describe(const plan *p, pcsim_value v, int *row, char *text, size_t si
 const char *exec_bad_name(double value);
 /** Source of a map or load: [points][rows] of the root of v, which is an input or stored. */
 const double *exec_source(const pcsim_executor *x, pcsim_value root);
+/** Where a value is added up, [points][rows]. */
+double *exec_sum(const pcsim_executor *x, pcsim_value v);
+/** Values are added up in the outputs that they are (`run`), or all in stores. */
+void exec_sums_choose(pcsim_executor *x, bool run);
+void exec_sums_clear(const pcsim_executor *x);
+/** Look at what has been added up before the passes of a level. */
+pcsim_status exec_sums_check(const pcsim_executor *x, int level) PCSIM_NODISCARD;
+/** Outputs that are rows of a value that was added up elsewhere. */
+void exec_sums_copy(const pcsim_executor *x);
 /** The tile operation of DO_MAP: out[i] of value i of the list is [row][tile] in double. */
 void exec_map(const pcsim_executor *x, const instruction *step, int64_t first, int n, int tile,
               double *const *out);
+/** The tile operation of DO_ADD: value i of the list is rows[i], [row][tile] in double. */
+void exec_add(const pcsim_executor *x, const instruction *step, pcsim_space space, int64_t first, int n,
+              int tile, const double *const *rows);
 pcsim_status exec_maps_prepare(pcsim_executor *x) PCSIM_NODISCARD;
 void exec_map_release(bound_map *map);
 

@@ -69,6 +69,7 @@ static pcsim_status create(const pcsim_program *program, const pcsim_executor_op
   PCSIM_TRY(pcsim_alloc((size_t)g->num_maps, sizeof *x->maps, &x->maps));
   PCSIM_TRY(pcsim_alloc((size_t)x->plan.num_stores, sizeof *x->stores, &x->stores));
   PCSIM_TRY(pcsim_alloc((size_t)x->plan.num_stores, sizeof *x->store_room, &x->store_room));
+  PCSIM_TRY(pcsim_alloc((size_t)x->plan.num_stores, sizeof *x->in_place, &x->in_place));
   PCSIM_TRY(create_uniforms(x));
   return x->device->create(x);
 }
@@ -102,6 +103,7 @@ void pcsim_executor_destroy(pcsim_executor **executor) {
   pcsim_free(&x->row_fills);
   pcsim_free(&x->stores);
   pcsim_free(&x->store_room);
+  pcsim_free(&x->in_place);
   pcsim_free(&x->uniform);
   pcsim_free(&x->uniform_block);
   plan_destroy(&x->plan);
@@ -226,7 +228,8 @@ const char *exec_bad_name(double value) { return value > 0 ? "inf" : value < 0 ?
 
 const double *exec_source(const pcsim_executor *x, pcsim_value root) {
   const node *n = &x->plan.program->nodes[root];
-  return n->kind == NODE_INPUT ? x->inputs[n->index] : x->stores[x->plan.stored[root]];
+  if (n->kind == NODE_INPUT) return x->inputs[n->index];
+  return x->plan.added_to[root] == root ? exec_sum(x, root) : x->stores[x->plan.stored[root]];
 }
 
 /** Everything that the run reads is there; parameters and inputs on no space are taken over. */
@@ -253,7 +256,7 @@ static pcsim_status grow_stores(pcsim_executor *x) {
   for (int i = 0; i < p->num_stores; i++) {
     const node *n = &p->program->nodes[p->store_node[i]];
     const int64_t size = x->points[n->space] * n->rows;
-    if (size <= x->store_room[i]) continue;
+    if (size <= x->store_room[i] || x->in_place[i]) continue;
     pcsim_free(&x->stores[i]);
     x->store_room[i] = 0;
     PCSIM_TRY(pcsim_alloc((size_t)size, sizeof(double), &x->stores[i]));
@@ -262,17 +265,19 @@ static pcsim_status grow_stores(pcsim_executor *x) {
   return PCSIM_OK;
 }
 
-pcsim_status exec_prepare(pcsim_executor *x) {
+pcsim_status exec_prepare(pcsim_executor *x, bool run) {
   PCSIM_TRY(check_bound(x));
   PCSIM_TRY(exec_maps_prepare(x));
+  exec_sums_choose(x, run);
   return grow_stores(x);
 }
 
 pcsim_status pcsim_executor_run(pcsim_executor *executor, bool check) {
   pcsim_executor *x = executor;
   const pcsim_program *g = x->plan.program;
-  PCSIM_TRY(exec_prepare(x));
+  PCSIM_TRY(exec_prepare(x, true));
   PCSIM_TRY(x->device->run(x, check));
+  exec_sums_copy(x);
   for (int i = 0; i < g->num_outputs; i++) {
     const pcsim_value v = g->outputs[i].value;
     const node *n = &g->nodes[v];

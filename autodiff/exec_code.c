@@ -46,7 +46,7 @@ static int unit_length(const plan *p, int first, int end, bool single, bool *wid
     }
     const int more = put ? -1 : count_steps(p, step);
     if (more < 0) break;
-    if (step->rows > BODY_ROWS || steps + more > BODY_STEPS) {
+    if (step->rows > (step->kind == DO_ELEMENTWISE ? BODY_ROWS : COPIED_ROWS) || steps + more > BODY_STEPS) {
       *wide = i == first && is_wide(p, step);
       return *wide ? 1 : elementwise ? length : 0;
     }
@@ -216,9 +216,9 @@ void exec_code_prepare(exec_code *code, int number, const exec_kernels *kernels,
 
 bool exec_code_takes(const pcsim_program *program, pcsim_value v) {
   const node *n = &program->nodes[v];
-  if (n->rows > BODY_ROWS) return false;
-  return n->kind == NODE_CONCAT || n->kind == NODE_BROADCAST ||
-         (n->kind == NODE_OP && trace_is_simple(n->op));
+  if (n->kind == NODE_CONCAT) return n->rows <= COPIED_ROWS;
+  return n->rows <= BODY_ROWS &&
+         (n->kind == NODE_BROADCAST || (n->kind == NODE_OP && trace_is_simple(n->op)));
 }
 
 /* --------------------------------------------------------------------- running */

@@ -377,6 +377,7 @@ static void mark_writes(const plan *p, const instruction *step, bool *live) {
   case DO_OUTER:
   case DO_SUM:
   case DO_STORE:
+  case DO_ADD:
     break;
   default:
     mark(live, step->out, step->rows, false);
@@ -391,6 +392,7 @@ static void mark_reads(const plan *p, const instruction *step, bool *live) {
   for (int i = 0; i < step->count; i++) {
     if (step->kind == DO_GEMM) mark(live, list[4 * i], step->depth, true);
     if (step->kind == DO_SUM) mark(live, list[i], step->rows, true);
+    if (step->kind == DO_ADD) mark(live, list[3 * i + 1], step->rows, true);
     if (step->kind == DO_COPY || step->kind == DO_USER) mark(live, list[2 * i], list[2 * i + 1], true);
     if (step->kind != DO_OUTER) continue;
     mark(live, list[2 * i], step->rows, true);

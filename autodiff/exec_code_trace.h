@@ -6,9 +6,9 @@
 
 #include "exec_code.h"
 
-/* Rows that a body computes side by side; steps that a body may have. A body of more rows computes one and is
- * called for each of them. */
-enum { BODY_ROWS = 8, BODY_STEPS = 4000 };
+/* Rows that a body computes side by side, rows that it copies at most; steps that it may have. A body of more
+ * rows computes one and is called for each of them. */
+enum { BODY_ROWS = 8, COPIED_ROWS = 32, BODY_STEPS = 4000 };
 /* Constants of every code. */
 enum { SLOT_SIGN, SLOT_ONE, SLOT_ZERO, NUM_FIXED_SLOTS };
 

@@ -5,6 +5,7 @@
  *  chunk and added up in pairs, so that the result does not depend on who ran which chunk. */
 #include "exec_code.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ typedef struct {
   double *product;
   int chunks;
   atomic_int next;
+  atomic_llong turn; /**< tile that is added next */
 } cpu;
 
 static size_t real_size(const pcsim_executor *x) { return x->single ? sizeof(float) : sizeof(double); }
@@ -73,6 +75,7 @@ static pcsim_status create_desks(pcsim_executor *x, cpu *c) {
     const instruction *step = &p->instructions[i];
     if (step->kind != DO_ELEMENTWISE && (size_t)step->count > pointers) pointers = (size_t)step->count;
     const size_t need = step->kind == DO_MAP    ? (size_t)step->rows
+                        : step->kind == DO_ADD  ? (size_t)step->rows * (size_t)step->count
                         : step->kind == DO_USER ? (size_t)step->rows * (size_t)(step->count + 1)
                                                 : 0;
     if (need > scratch) scratch = need;
@@ -153,7 +156,7 @@ typedef struct {
   const cpu *c;
   const pcsim_executor *x;
   desk *d;
-  int64_t first;
+  int64_t first, number; /**< of a tile that is added: which one */
   int n, tile;
   size_t row_bytes;
   double *sums;
@@ -345,6 +348,35 @@ static void run_map(const pass *t, const instruction *step) {
   }
 }
 
+/** Wait until all tiles before this one have been added. */
+static void await_turn(const pass *t) {
+  cpu *c = t->x->device_data;
+  if (t->x->threads == 1) return;
+  while (atomic_load_explicit(&c->turn, memory_order_acquire) < t->number) sched_yield();
+}
+
+static void end_turns(const pass *t, int64_t next) {
+  cpu *c = t->x->device_data;
+  if (t->x->threads > 1) atomic_store_explicit(&c->turn, next, memory_order_release);
+}
+
+/** The terms of a Jacobian come after all that is added up. */
+static void run_add(const pass *t, const instruction *step) {
+  const int *list = t->x->plan.list + step->first;
+  const double *rows[MAX_ADDS];
+  double *next = t->d->scratch;
+  if (t->block) return;
+  for (int i = 0; i < step->count; i++) {
+    const void *at = row_at(t, list[3 * i + 1]);
+    rows[i] = t->x->single ? next : at;
+    if (!t->x->single) continue;
+    to_doubles(t, at, (size_t)step->rows * (size_t)t->tile, next);
+    next += (size_t)step->rows * (size_t)t->tile;
+  }
+  await_turn(t);
+  exec_add(t->x, step, t->c->s->space, t->first, t->n, t->tile, rows);
+}
+
 static void run_store(const pass *t, const instruction *step) {
   double *base = step->b >= 0 ? t->x->stores[step->b] : t->x->outputs[-1 - step->b];
   if (base) t->x->kernels->store(step->rows, t->n, row_at(t, step->a), t->tile, base + t->first * step->rows);
@@ -382,6 +414,9 @@ static void run_step(const pass *t, const instruction *step) {
     break;
   case DO_MAP:
     run_map(t, step);
+    return;
+  case DO_ADD:
+    run_add(t, step);
     return;
   case DO_STORE:
     run_store(t, step);
@@ -425,8 +460,14 @@ static void run_chunk(cpu *c, int chunk, desk *d) {
   int64_t end = (chunk + 1) * c->chunk_tiles;
   if (end > c->tiles) end = c->tiles;
   for (int64_t i = chunk * c->chunk_tiles; i < end; i++) {
+    t.number = i;
     run_tile(&t, c->begin + i * t.tile, c->points);
-    if (t.fault && t.fault->found) return;
+    const bool found = t.fault && t.fault->found;
+    if (s->adds) {
+      await_turn(&t);
+      end_turns(&t, found ? end : i + 1);
+    }
+    if (found) return;
   }
 }
 
@@ -478,13 +519,16 @@ static pcsim_status report(const cpu *c) {
   return PCSIM_OK;
 }
 
-/** Deal out `tiles` of points begin .. end - 1 in chunks. */
+/** Deal out `tiles` of points begin .. end - 1 in chunks; of one tile where each waits for the one before it,
+ * so that the threads take turns. Sums over points and checks are kept by chunk. */
 static void deal(cpu *c, const stage *s, int64_t begin, int64_t end, int64_t tiles) {
+  const bool turns = s->adds && c->x->threads > 1 && !s->accumulators && !c->check && tiles <= INT32_MAX;
   c->s = s;
   c->begin = begin;
   c->points = end;
   c->tiles = tiles;
-  c->chunk_tiles = (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
+  c->chunk_tiles = turns ? 1 : (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
+  atomic_store(&c->turn, 0);
   c->chunks = c->tiles ? (int)((c->tiles + c->chunk_tiles - 1) / c->chunk_tiles) : 0;
   atomic_store(&c->next, 0);
 }
@@ -525,7 +569,9 @@ static pcsim_status run_levels(pcsim_executor *x, bool check, int last) {
   cpu *c = x->device_data;
   const plan *p = &x->plan;
   c->check = check;
+  exec_sums_clear(x);
   for (int level = 0, i = 0; level < p->num_levels && level <= last; level++) {
+    if (check) PCSIM_TRY(exec_sums_check(x, level));
     PCSIM_TRY(exec_uniforms(x, level, check));
     for (; i < p->num_stages && p->stages[i].level == level && level < last; i++) PCSIM_TRY(run_stage(c, i));
   }

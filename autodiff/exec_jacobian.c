@@ -99,7 +99,7 @@ pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacob
                                      pcsim_jacobian_visitor *visitor, void *context) {
   pcsim_executor *x = executor;
   jacobian_rows rows;
-  PCSIM_TRY(exec_prepare(x));
+  PCSIM_TRY(exec_prepare(x, false));
   PCSIM_TRY(find_rows(x, jacobian, &rows));
   PCSIM_CHECK(jacobian->block >= 0, PCSIM_ERR_ARG, "blocks of %lld points", (long long)jacobian->block);
   choose_block(x, jacobian->block, &rows);
@@ -110,7 +110,7 @@ pcsim_status pcsim_executor_jacobian_product(pcsim_executor *executor, const pcs
                                              double *c) {
   pcsim_executor *x = executor;
   jacobian_rows rows;
-  PCSIM_TRY(exec_prepare(x));
+  PCSIM_TRY(exec_prepare(x, false));
   PCSIM_TRY(find_rows(x, jacobian, &rows));
   return x->device->product(x, &rows, c);
 }

@@ -58,6 +58,13 @@ typedef struct {
   int64_t y_stride, place_stride;
 } map_put_source;
 enum { MAX_PUTS = 2 };
+/** Rows of a tile that are added to the points of an index, or taken away from them. */
+typedef struct {
+  const double *rows;   /**< [row][tile] */
+  const int32_t *index; /**< of each point, from the first of the tile on */
+  bool minus;
+} map_add_source;
+enum { MAX_ADDS = 2 };
 
 typedef struct {
   const char *instructions; /**< "portable", "avx2", "avx512" */
@@ -109,6 +116,10 @@ typedef struct {
    * same rows along the same map. */
   void (*map_put)(const map_tile *t, const map_back *back, int rows, int count, const map_put_source *from,
                   double *const *out);
+  /** out [points][rows] += the rows of `count` (MAX_ADDS at most) sources, point by point of the tile: n
+   * points with `after` more behind them. */
+  void (*map_add)(int n, int64_t after, int tile, int rows, int count, const map_add_source *from,
+                  double *out);
   /** out [n] = value */
   void (*fill)(int64_t n, double value, void *out);
   /** First of n numbers that is not finite, or -1. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file exec_map.c  Maps between spaces: checks, transposes, and their values on a tile of points.
  *
- *  Back operators (scatter-add, transposed sparse, segment put) run over the points they write, by the
- *  transpose of the map: sums have one order, whatever the number of threads. */
+ *  Back operators (transposed sparse, segment put, scatter-adds of inputs) run over the points they write, by
+ *  the transpose of the map: sums have one order, whatever the number of threads. */
 #include "exec_plan.h"
 
 #include <string.h>
@@ -77,8 +77,8 @@ pcsim_status exec_maps_prepare(pcsim_executor *x) {
     if (!x->plan.live[v] || !plan_is_map(n->kind)) continue;
     bound_map *b = &x->maps[n->index];
     const bool weights = n->kind == NODE_SPARSE || n->kind == NODE_SPARSE_TRANSPOSED;
-    const bool back =
-        n->kind == NODE_SCATTER_ADD || n->kind == NODE_SPARSE_TRANSPOSED || n->kind == NODE_SEGMENT_PUT;
+    const bool back = (n->kind == NODE_SCATTER_ADD && x->plan.added_to[v] < 0) ||
+                      n->kind == NODE_SPARSE_TRANSPOSED || n->kind == NODE_SEGMENT_PUT;
     const graph_map *m = &g->maps[n->index];
     PCSIM_CHECK(x->points[m->to] >= 0 && x->points[m->from] >= 0, PCSIM_ERR_ARG,
                 "map '%s': the numbers of points of '%s' and '%s' are not both given", m->name,

@@ -68,6 +68,11 @@ static void find_roots(plan *p) {
   }
 }
 
+bool plan_reads_earlier(const plan *p, pcsim_value v, pcsim_value root) {
+  if (!plan_is_map(p->program->nodes[v].kind)) return false;
+  return p->program->nodes[root].kind != NODE_INPUT && p->added_to[root] < 0;
+}
+
 /** Earliest pass in which v can be computed, by the passes of its inputs. */
 static int earliest_level(const plan *p, pcsim_value v) {
   const pcsim_program *g = p->program;
@@ -75,8 +80,7 @@ static int earliest_level(const plan *p, pcsim_value v) {
   int level = p->at_least ? p->at_least[v] : 0;
   for (int i = 0; i < n->num_inputs; i++) {
     const pcsim_value root = p->root[true_input(g, v, i)];
-    const bool given = g->nodes[root].kind == NODE_INPUT;
-    const int at = p->level[root] + (plan_is_map(n->kind) && !given);
+    const int at = p->level[root] + plan_reads_earlier(p, v, root);
     if (at > level) level = at;
   }
   return level;
@@ -113,15 +117,15 @@ static void find_latest(const plan *p, int *latest, bool *mapped, bool move) {
   for (pcsim_value v = g->num_nodes - 1; v >= 0; v--) {
     if (!p->live[v] || p->root[v] != v || plan_is_count(g, v)) continue;
     const node *n = &g->nodes[v];
-    const bool map = plan_is_map(n->kind);
     /* Of a value that follows its uses, or stays. */
     if (is_movable(p, v) && latest[v] < INT32_MAX && (move || latest[v] < p->level[v]))
       p->level[v] = latest[v];
     const int pass = p->level[v] - plan_is_reduction(g, v);
     for (int i = 0; i < n->num_inputs; i++) {
       const pcsim_value root = p->root[n->inputs[i]];
-      if (pass - map < latest[root]) latest[root] = pass - map;
-      mapped[root] = mapped[root] || map;
+      const int at = pass - plan_reads_earlier(p, v, root);
+      if (at < latest[root]) latest[root] = at;
+      mapped[root] = mapped[root] || (plan_is_map(n->kind) && p->added_to[v] < 0);
     }
   }
 }
@@ -134,8 +138,8 @@ static int kept_rows(const plan *p, pcsim_value v, const bool *mapped) {
   for (int i = 0; i < n->num_inputs && !plan_is_map(n->kind); i++) {
     const pcsim_value root = p->root[n->inputs[i]];
     const node *r = &g->nodes[root];
-    if (r->space != PCSIM_NO_SPACE && r->kind != NODE_INPUT && !mapped[root] && p->level[root] < p->level[v])
-      rows += r->rows;
+    const bool there = r->kind == NODE_INPUT || p->added_to[root] >= 0 || mapped[root];
+    if (r->space != PCSIM_NO_SPACE && !there && p->level[root] < p->level[v]) rows += r->rows;
   }
   return rows;
 }
@@ -218,9 +222,10 @@ static void find_stored(plan *p) {
     if (!p->live[v] || p->root[v] != v || plan_is_count(g, v) || (n->space == PCSIM_NO_SPACE && !reduction))
       continue;
     const int pass = p->level[v] - reduction;
-    for (int i = 0; i < n->num_inputs; i++) {
+    if (p->added_to[v] == v) keep(p, v);
+    for (int i = 0; i < n->num_inputs && p->added_to[v] < 0; i++) {
       const pcsim_value root = p->root[n->inputs[i]];
-      if (g->nodes[root].space == PCSIM_NO_SPACE) continue;
+      if (g->nodes[root].space == PCSIM_NO_SPACE || p->added_to[root] >= 0) continue;
       if (plan_is_map(n->kind) || pass > p->level[root]) keep(p, root);
     }
   }
@@ -246,6 +251,8 @@ static pcsim_status allocate(plan *p) {
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->live, &p->live));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->exposed, &p->exposed));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->uses, &p->uses));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->added_to, &p->added_to));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *p->taken_away, &p->taken_away));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->stored, &p->stored));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->merged, &p->merged));
   PCSIM_TRY(pcsim_alloc(n, sizeof *p->merged_leaf, &p->merged_leaf));
@@ -276,6 +283,7 @@ static pcsim_status find_passes(plan *p) {
   PCSIM_TRY(allocate(p));
   mark_live(p);
   find_roots(p);
+  plan_adds(p);
   find_levels(p);
   return move_late(p);
 }
@@ -287,6 +295,8 @@ static void free_passes(plan *p) {
   pcsim_free(&p->live);
   pcsim_free(&p->exposed);
   pcsim_free(&p->uses);
+  pcsim_free(&p->added_to);
+  pcsim_free(&p->taken_away);
   pcsim_free(&p->stored);
   pcsim_free(&p->merged);
   pcsim_free(&p->merged_leaf);
@@ -326,7 +336,7 @@ pcsim_status plan_order(const plan *p, int **order, pcsim_value **inputs) {
   for (pcsim_value v = 0; v < g->num_nodes; v++) {
     const node *n = &g->nodes[v];
     if (n->num_inputs > most) most = n->num_inputs;
-    (*order)[v] = p->level[v];
+    (*order)[v] = p->added_to[v] < 0 ? p->level[v] : 0; /* there as soon as what is added */
     for (int i = 0; i < n->num_inputs; i++)
       if ((*order)[n->inputs[i]] > (*order)[v]) (*order)[v] = (*order)[n->inputs[i]];
   }

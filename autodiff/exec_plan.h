@@ -6,6 +6,12 @@
 #include "exec.h"
 
 bool plan_is_map(node_kind kind);
+/** Does `v` need its input from an earlier pass? Inputs and what was added up are there before a pass begins.
+ */
+bool plan_reads_earlier(const plan *p, pcsim_value v, pcsim_value root);
+/** Which scatter-adds are made in the pass of their inputs, and where they are added up
+ * (exec_plan_add.c). */
+void plan_adds(plan *p);
 /** A sum over points that needs a pass. */
 bool plan_is_reduction(const pcsim_program *program, pcsim_value v);
 pcsim_space plan_reduction_space(const pcsim_program *program, pcsim_value v);

@@ -64,22 +64,27 @@ static pcsim_space space_of(const plan *p, pcsim_value v) {
   return plan_is_reduction(p->program, v) ? plan_reduction_space(p->program, v) : p->program->nodes[v].space;
 }
 
+/** Is the value in memory whoever wants it? */
+static bool is_there(const plan *p, pcsim_value v) {
+  return p->program->nodes[v].kind == NODE_INPUT || p->added_to[v] >= 0;
+}
+
 /** Does v compute with its input in its own pass, which the input comes to from memory? */
 static bool reads_earlier(const plan *p, pcsim_value v, pcsim_value root) {
   const pcsim_program *g = p->program;
   if (!p->live[v] || p->root[v] != v || plan_is_map(g->nodes[v].kind) || plan_is_count(g, v)) return false;
-  if (g->nodes[root].space == PCSIM_NO_SPACE) return false;
-  return g->nodes[root].kind == NODE_INPUT || p->level[root] < pass_of(p, v);
+  if (g->nodes[root].space == PCSIM_NO_SPACE || p->added_to[v] >= 0) return false;
+  return is_there(p, root) || p->level[root] < pass_of(p, v);
 }
 
 /** Is v made at a point, by little, of values at the point? */
 static bool is_cheap(const plan *p, pcsim_value v) {
-  return p->program->nodes[v].kind != NODE_INPUT && exec_code_takes(p->program, v);
+  return !is_there(p, v) && exec_code_takes(p->program, v);
 }
 
 static int cost(const writer *w, pcsim_value v) {
   const node *n = &w->g->nodes[v];
-  return n->rows * (n->kind == NODE_INPUT || w->elsewhere[v] ? COST_READ : COST_KEEP);
+  return n->rows * (is_there(w->p, v) || w->elsewhere[v] ? COST_READ : COST_KEEP);
 }
 
 /** What the pass uses of earlier ones, what that is made of, and what others keep. Returns the values. */
@@ -89,7 +94,7 @@ static int find_needed(writer *w, pcsim_space space, int level) {
   int count = 0;
   for (pcsim_value v = 0; v < g->num_nodes; v++) w->needed[v] = w->used[v] = w->elsewhere[v] = false;
   for (pcsim_value v = 0; v < g->num_nodes; v++)
-    for (int i = 0; p->live[v] && i < g->nodes[v].num_inputs; i++) {
+    for (int i = 0; p->live[v] && p->added_to[v] < 0 && i < g->nodes[v].num_inputs; i++) {
       const pcsim_value root = p->root[g->nodes[v].inputs[i]];
       const bool map = plan_is_map(g->nodes[v].kind), here = reads_earlier(p, v, root);
       if (here && space_of(p, v) == space && pass_of(p, v) == level) w->needed[root] = w->used[root] = true;
@@ -249,7 +254,8 @@ static pcsim_status write_program(writer *w, const int *order, pcsim_value *inpu
       }
     for (pcsim_value v = 0; v < w->g->num_nodes; v++) {
       if (order[v] != level) continue;
-      const bool reads = p->live[v] && p->root[v] == v && !plan_is_map(w->g->nodes[v].kind);
+      const bool reads =
+          p->live[v] && p->root[v] == v && p->added_to[v] < 0 && !plan_is_map(w->g->nodes[v].kind);
       const later_pass *q = reads ? find_pass(w, space_of(p, v), pass_of(p, v)) : NULL;
       PCSIM_TRY(append(w, v, q, 0, inputs, &w->place[v]));
     }

@@ -56,6 +56,7 @@ static bool is_row_by_row(node_kind kind) {
 static bool reads_kept(const plan *p, pcsim_value v, pcsim_value root) {
   const node *n = &p->program->nodes[v], *r = &p->program->nodes[root];
   if (r->space == PCSIM_NO_SPACE || r->kind == NODE_INPUT || plan_is_count(p->program, v)) return false;
+  if (p->added_to[v] >= 0 || p->added_to[root] >= 0) return false;
   return plan_is_map(n->kind) || p->level[v] - plan_is_reduction(p->program, v) > p->level[root];
 }
 
@@ -90,7 +91,7 @@ static pcsim_status list_readings(writer *w) {
   /* A map that reads some rows of a value only would carry more in a record. */
   for (pcsim_value v = 0; v < w->g->num_nodes; v++) {
     const node *r = &w->g->nodes[v];
-    if (!p->live[v] || !is_row_by_row(r->kind)) continue;
+    if (!p->live[v] || !is_row_by_row(r->kind) || p->added_to[v] >= 0) continue;
     const pcsim_value root = p->root[r->inputs[0]];
     if (w->g->nodes[r->inputs[0]].rows != w->g->nodes[root].rows) w->fits[root] = false;
   }
@@ -222,7 +223,8 @@ static pcsim_value append_carried(writer *w, pcsim_value v, pcsim_status *status
 static pcsim_status append_value(writer *w, pcsim_value v, pcsim_value *inputs) {
   const node *n = &w->g->nodes[v];
   pcsim_status status = PCSIM_OK;
-  const bool carry = w->p->live[v] && is_row_by_row(n->kind) && w->record_of[w->p->root[n->inputs[0]]] >= 0;
+  const bool carry = w->p->live[v] && is_row_by_row(n->kind) && w->p->added_to[v] < 0 &&
+                     w->record_of[w->p->root[n->inputs[0]]] >= 0;
   w->place[v] = carry ? append_carried(w, v, &status) : append_copy(w, v, false, inputs, &status);
   w->parted[v] = w->place[v];
   return status;

@@ -68,7 +68,8 @@ static bool is_elementwise(const node *n) { return n->kind == NODE_OP || n->kind
 
 static bool in_stage(const builder *b, pcsim_value root) {
   const node *n = &b->g->nodes[root];
-  return n->space == b->s->space && n->kind != NODE_INPUT && b->p->level[root] == b->level;
+  return n->space == b->s->space && n->kind != NODE_INPUT && b->p->added_to[root] < 0 &&
+         b->p->level[root] == b->level;
 }
 
 /* ----------------------------------------------------------------- references */
@@ -612,7 +613,7 @@ static void resolve_all(builder *b) {
   for (int i = 0; i < b->s->count; i++) {
     instruction *step = &p->instructions[b->s->first + i];
     if (step->kind != DO_ELEMENTWISE && step->kind != DO_GEMM && step->kind != DO_OUTER &&
-        step->kind != DO_SUM && step->kind != DO_STORE && step->kind != DO_MAP)
+        step->kind != DO_SUM && step->kind != DO_STORE && step->kind != DO_MAP && step->kind != DO_ADD)
       resolve(b, &step->out);
     if (step->kind == DO_STORE || step->kind == DO_ROW_SUM) resolve(b, &step->a);
     if (step->kind == DO_ELEMENTWISE)
@@ -631,6 +632,7 @@ static void resolve_all(builder *b) {
         resolve(b, &p->list[step->first + 2 * j + 1]);
       }
       if (step->kind == DO_MAP) resolve(b, &p->list[step->first + 2 * j + 1]);
+      if (step->kind == DO_ADD) resolve(b, &p->list[step->first + 3 * j + 1]);
       if (step->kind == DO_SUM) resolve(b, &p->list[step->first + j]);
       if (step->kind == DO_COPY || step->kind == DO_USER) resolve(b, &p->list[step->first + 2 * j]);
     }
@@ -702,6 +704,35 @@ static pcsim_status emit_inputs(builder *b) {
   return PCSIM_OK;
 }
 
+/** What this stage computes for sums of scatter-adds: for each sum as many at a time as a kernel takes. */
+static pcsim_status emit_adds(builder *b) {
+  plan *p = b->p;
+  const pcsim_program *g = b->g;
+  for (pcsim_value sum = 0; sum < g->num_nodes; sum++) {
+    if (p->added_to[sum] != sum) continue;
+    instruction step = {.kind = DO_ADD, .node = sum, .rows = g->nodes[sum].rows, .first = p->num_list};
+    int first_reference = b->num_references;
+    for (pcsim_value v = 0; v <= sum; v++) {
+      const node *n = &g->nodes[v];
+      if (p->added_to[v] != sum || n->kind != NODE_SCATTER_ADD || !in_stage(b, p->root[n->inputs[0]]))
+        continue;
+      int at = -1;
+      PCSIM_TRY(refer_value(b, n->inputs[0], &at));
+      PCSIM_TRY(add_list(p, n->index));
+      PCSIM_TRY(add_list(p, at));
+      PCSIM_TRY(add_list(p, p->taken_away[v]));
+      b->s->adds = true;
+      if (++step.count < MAX_ADDS) continue;
+      PCSIM_TRY(append(b, step, first_reference));
+      step.first = p->num_list;
+      step.count = 0;
+      first_reference = b->num_references;
+    }
+    if (step.count) PCSIM_TRY(append(b, step, first_reference));
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status make_stage(builder *b, int level, pcsim_space space) {
   plan *p = b->p;
   stage s = {.space = space,
@@ -715,6 +746,7 @@ static pcsim_status make_stage(builder *b, int level, pcsim_space space) {
   PCSIM_TRY(list_items(b));
   find_groups(b);
   PCSIM_TRY(emit_items(b));
+  PCSIM_TRY(emit_adds(b));
   PCSIM_TRY(emit_inputs(b));
   if (!s.count) return PCSIM_OK;
   PCSIM_TRY(plan_place(b->buffers, b->num_buffers, s.count, &s.tile_rows));

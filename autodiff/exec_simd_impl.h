@@ -605,6 +605,7 @@ const exec_kernels TABLE = {
     .map_pick = map_pick,
     .map_place = map_place,
     .map_put = map_put,
+    .map_add = map_add,
     .fill = NAME(fill),
     .find_bad = NAME(find_bad),
 };

@@ -508,3 +508,55 @@ static void map_put(const map_tile *t, const map_back *back, int rows, int count
 #undef COUNT
 #undef BLOCK
 }
+
+/* ------------------------------------------------------- into the points that tiles name */
+
+/** Up to four rows of four points at a time; the points of a tile in their order, so that a sum does not
+ * depend on its rows. */
+MAP_INLINE void add_block(int rows, int count, int n, int64_t last, int64_t tile, const map_add_source *from,
+                          int first_row, int64_t stride, double *out) {
+  for (int64_t p = 0; p < n; p += 4) {
+    quad v[MAX_ADDS][4];
+    for (int k = 0; k < count; k++) {
+      const double *in = from[k].rows + first_row * tile + p;
+#define ROW(r) (rows > (r) ? *(const quad_loose *)(in + (r)*tile) : (quad_loose){0})
+      quads x = {ROW(0), ROW(1), ROW(2), ROW(3)};
+#undef ROW
+      if (from[k].minus) x = (quads){-x.a, -x.b, -x.c, -x.d};
+      x = turn(x);
+      v[k][0] = x.a, v[k][1] = x.b, v[k][2] = x.c, v[k][3] = x.d;
+    }
+    for (int j = 0; j < 4 && p + j < n; j++)
+      for (int k = 0; k < count; k++) {
+        double *to = out + from[k].index[p + j] * stride + first_row;
+        if (first_row == 0 && p + j < last)
+          __builtin_prefetch(out + from[k].index[p + j + GATHER_AHEAD] * stride, 1, 3);
+        quad_write(quad_read(to, rows) + v[k][j], rows, to);
+      }
+  }
+}
+
+static void add_row(int count, int n, const map_add_source *from, double *out) {
+  for (int64_t p = 0; p < n; p++)
+    for (int k = 0; k < count; k++) {
+      const double x = from[k].rows[p];
+      out[from[k].index[p]] += from[k].minus ? -x : x;
+    }
+}
+
+static void map_add(int n, int64_t after, int tile, int rows, int count, const map_add_source *from,
+                    double *out) {
+  const int64_t last = n + after - GATHER_AHEAD;
+  if (rows == 1) {
+    add_row(count, n, from, out);
+    return;
+  }
+#define BLOCK(block, r) add_block(block, COUNT, n, last, tile, from, r, rows, out)
+#define COUNT 1
+  if (count == 1) ROW_BLOCKS(rows, BLOCK)
+#undef COUNT
+#define COUNT MAX_ADDS
+  if (count == MAX_ADDS) ROW_BLOCKS(rows, BLOCK)
+#undef COUNT
+#undef BLOCK
+}

@@ -119,10 +119,11 @@ pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outpu
   return graph_compact(program);
 }
 
-/** The node of an output turned into an input of the same name. */
+/** The node of an output, or the one that it is frozen from, turned into an input of the same name. */
 static pcsim_status cut_at(pcsim_program *program, const char *output) {
-  const pcsim_value v = graph_find_output(program, output);
+  pcsim_value v = graph_find_output(program, output);
   if (v < 0) return refuse_output(program, output);
+  while (program->nodes[v].kind == NODE_FROZEN) v = program->nodes[v].inputs[0];
   const node old = program->nodes[v];
   PCSIM_CHECK(old.kind != NODE_INPUT && old.kind != NODE_PARAMETER, PCSIM_ERR_ARG,
               "the output '%s' is an input already: there is nothing to cut", output);

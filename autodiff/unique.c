@@ -156,6 +156,50 @@ static pcsim_value whole_power(pcsim_program *p, pcsim_value a, int n) {
   }
 }
 
+static bool has_zeros(const pcsim_program *p, const node *joined) {
+  for (int i = 0; i < joined->num_inputs; i++)
+    if (graph_is_number(p, joined->inputs[i], 0)) return true;
+  return false;
+}
+
+/** The sum (difference) of joined values of which one has zeros, as the cotangents of slices have: joined of
+ * the sums of their parts, of which most are one of the two. */
+static pcsim_value sum_of_joined(pcsim_program *p, pcsim_op op, pcsim_value a, pcsim_value b) {
+  const node in[2] = {p->nodes[a], p->nodes[b]};
+  int part[2] = {0, 0}, used[2] = {0, 0}, count = 0;
+  if (in[0].kind != NODE_CONCAT || in[1].kind != NODE_CONCAT || in[0].rows != in[1].rows ||
+      (!has_zeros(p, &in[0]) && !has_zeros(p, &in[1])))
+    return PCSIM_NO_VALUE;
+  pcsim_value *sums = NULL;
+  if (pcsim_alloc((size_t)(in[0].num_inputs + in[1].num_inputs), sizeof *sums, &sums) != PCSIM_OK)
+    return graph_fault(p, PCSIM_ERR_MEMORY, "out of memory for a sum of %d rows", in[0].rows);
+  for (int row = 0; row < in[0].rows && p->status == PCSIM_OK;) {
+    bool zero[2];
+    pcsim_value of[2];
+    int rows = in[0].rows;
+    for (int k = 0; k < 2; k++) {
+      const int left = p->nodes[in[k].inputs[part[k]]].rows - used[k];
+      if (left < rows) rows = left;
+    }
+    for (int k = 0; k < 2; k++) {
+      const pcsim_value whole = in[k].inputs[part[k]];
+      zero[k] = graph_is_number(p, whole, 0);
+      of[k] = zero[k] ? PCSIM_NO_VALUE : pcsim_build_slice(p, whole, used[k], rows);
+      used[k] += rows;
+      if (used[k] == p->nodes[whole].rows) part[k]++, used[k] = 0;
+    }
+    sums[count++] = zero[0] && zero[1] ? graph_broadcast(p, pcsim_build_constant(p, 0), PCSIM_NO_SPACE, rows)
+                    : zero[1]          ? of[0]
+                    : !zero[0]         ? f2(p, op, of[0], of[1])
+                    : op == PCSIM_OP_SUB ? f1(p, PCSIM_OP_NEG, of[1])
+                                         : of[1];
+    row += rows;
+  }
+  const pcsim_value joined = pcsim_build_concat(p, sums, count);
+  pcsim_free(&sums);
+  return joined;
+}
+
 static pcsim_value simpler_sum(pcsim_program *p, pcsim_op op, pcsim_value a, pcsim_value b) {
   const pcsim_value minus_a = negated(p, a), minus_b = negated(p, b);
   const bool subtract = op == PCSIM_OP_SUB;
@@ -165,7 +209,7 @@ static pcsim_value simpler_sum(pcsim_program *p, pcsim_op op, pcsim_value a, pcs
   if (minus_a >= 0 && !subtract) return f2(p, PCSIM_OP_SUB, b, minus_a);
   if (minus_a >= 0) return f1(p, PCSIM_OP_NEG, f2(p, PCSIM_OP_ADD, minus_a, b));
   if (a == b && !subtract) return f2(p, PCSIM_OP_MUL, pcsim_build_constant(p, 2), a);
-  return PCSIM_NO_VALUE;
+  return sum_of_joined(p, op, a, b);
 }
 
 /** Is `v` one number, a power of two? Products with it are exact. */

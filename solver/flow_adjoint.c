@@ -24,6 +24,7 @@ struct flow_adjoint {
   double *face, *node;            /* [nb][m], [num_given][m] */
   double *geometry, *volume;      /* [ni][FLOW_FACE_WIDTH], [nt] */
   double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
+  double *jump, *pace;            /* [ni], [nt] of the state: what the reverse takes in place of making it */
   double nu, force[3], density;
   pcsim_executor *product, *full; /* reverses of the residual by unknowns and, `full`, by everything given */
 };
@@ -97,27 +98,42 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_exec
   return PCSIM_OK;
 }
 
-/* The reverse of `p` by what is wanted, its own outputs left out but for `also`. */
+static pcsim_status bind_stored(const flow_adjoint *a, const pcsim_program *back, pcsim_executor *x) {
+  if (transport_needs(back, "stored.jump")) PCSIM_TRY(pcsim_executor_bind(x, "stored.jump", a->jump));
+  return transport_needs(back, "stored.pace") ? pcsim_executor_bind(x, "stored.pace", a->pace) : PCSIM_OK;
+}
+
+/* Values of the state that a reverse is cut at, where its program has them. */
+static const char *const stored[] = {"stored.mass", "stored.velocity", "stored.dissipation", "stored.jump",
+                                     "stored.pace"};
+enum { NUM_STORED = sizeof stored / sizeof *stored };
+
+/* The reverse of `p` by what is wanted, its own outputs left out but for `also`; `cut`: at what is stored. */
 static pcsim_status make_reverse(flow_adjoint *a, const pcsim_program *p, int knows, const wanted *w,
-                                 const char *also, const char *const *parameters, int num_parameters,
-                                 pcsim_executor **x) {
+                                 const char *also, bool cut, const char *const *parameters,
+                                 int num_parameters, pcsim_executor **x) {
   pcsim_program *back = NULL;
   const char **wrt = NULL, **keep = NULL;
   char(*text)[NAME + 2] = NULL;
   const int num = w->num + num_parameters;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *wrt, &wrt), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *keep, &keep), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)num + 1 + NUM_STORED, sizeof *keep, &keep), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *text, &text), status, done);
   for (int i = 0; i < num; i++) {
     wrt[i] = i < w->num ? w->name[i] : parameters[i - w->num];
     snprintf(text[i], sizeof text[i], "b_%s", wrt[i]);
     keep[i] = text[i];
   }
-  keep[num] = also;
+  int kept = num;
+  if (also) keep[kept++] = also;
+  for (int i = 0; cut && i < NUM_STORED; i++) keep[kept++] = stored[i];
   PCSIM_GOTO(pcsim_transform_vjp(p, wrt, num, &back), status, done);
-  PCSIM_GOTO(pcsim_program_keep(back, keep, num + (also != NULL)), status, done);
+  PCSIM_GOTO(pcsim_program_keep(back, keep, kept), status, done);
+  if (cut) PCSIM_GOTO(pcsim_program_cut(back, stored, NUM_STORED), status, done);
+  PCSIM_GOTO(pcsim_program_simplify(back), status, done);
   PCSIM_GOTO(flow_programs_executor(a->f->programs, back, knows, x), status, done);
+  if (cut) PCSIM_GOTO(bind_stored(a, back, *x), status, done);
   status = bind_cotangents(a, w, *x);
 done:
   pcsim_program_destroy(&back);
@@ -125,17 +141,39 @@ done:
   return status;
 }
 
+/* What the flow has not stored, from what it has; `p` has the outputs. */
+static pcsim_status evaluate_stored(flow_adjoint *a, const pcsim_program *p) {
+  static const char *const wanted_here[] = {"stored.jump", "stored.pace", "stored.mass"};
+  pcsim_program *values = NULL;
+  pcsim_executor *x = NULL;
+  pcsim_status status;
+  PCSIM_TRY(pcsim_program_copy(p, &values));
+  PCSIM_GOTO(pcsim_program_keep(values, wanted_here, 3), status, done);
+  PCSIM_GOTO(pcsim_program_cut(values, wanted_here + 2, 1), status, done);
+  PCSIM_GOTO(flow_programs_executor(a->f->programs, values, FLOW_EVERYTHING, &x), status, done);
+  PCSIM_GOTO(pcsim_executor_bind_output(x, "stored.jump", a->jump), status, done);
+  PCSIM_GOTO(pcsim_executor_bind_output(x, "stored.pace", a->pace), status, done);
+  status = pcsim_executor_run(x, false);
+done:
+  pcsim_executor_destroy(&x);
+  pcsim_program_destroy(&values);
+  return status;
+}
+
 static pcsim_status make_residual(flow_adjoint *a) {
+  const char *keep[2 + NUM_STORED] = {"all", "coefficient"};
   pcsim_program *p = NULL;
   wanted w = {0};
   pcsim_status status;
   pcsim_executor **both[2] = {&a->product, &a->full};
+  memcpy(keep + 2, stored, sizeof stored);
   PCSIM_TRY(flow_write_program(a->f, &p));
-  PCSIM_GOTO(pcsim_program_keep(p, (const char *const[]){"all", "coefficient"}, 2), status, done);
+  PCSIM_GOTO(pcsim_program_keep(p, keep, 2 + NUM_STORED), status, done);
+  PCSIM_GOTO(evaluate_stored(a, p), status, done);
   want_input(p, "cells.q", &w), want_input(p, "cells.grad", &w), want_input(p, "cells.tau", &w);
   for (int full = 0; full < 2; full++) {
     if (full) want_given(p, &w), want_shape(a, p, &w);
-    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, NULL, 0, both[full]), status, done);
+    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, true, NULL, 0, both[full]), status, done);
     PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_all", a->seed), status, done);
     PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_coefficient", a->seed_tau), status, done);
   }
@@ -161,6 +199,8 @@ static pcsim_status fill(flow_adjoint *a) {
       PCSIM_TRY(
           pcsim_alloc((size_t)f->programs->group[i].num * FLOW_WALL_WIDTH(d), sizeof(double), &a->wall[i]));
   }
+  PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &a->jump));
+  PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->pace));
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &a->face));
   PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &a->node));
   return make_residual(a);
@@ -185,8 +225,8 @@ void flow_adjoint_destroy(flow_adjoint **out) {
   if (!a) return;
   pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]);
-  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,        &a->grad,  &a->tau,
-                    &a->face, &a->node,     &a->geometry, &a->volume};
+  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,      &a->grad, &a->tau, &a->face,
+                    &a->node, &a->geometry, &a->volume, &a->jump, &a->pace};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -322,7 +362,7 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   want_given(functional->program, &w);
   want_shape(a, functional->program, &w);
   PCSIM_TRY(make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
-                         names, num, x));
+                         false, names, num, x));
   PCSIM_TRY(flow_functional_bind(functional, *x));
   PCSIM_TRY(bind_looks(&w, given, *x));
   PCSIM_TRY(pcsim_executor_bind_output(*x, "value", value));

@@ -9,7 +9,8 @@
  *
  *  One vector holds psi and, last of a cell, phi in the scale of momentum: row [c][m] of the system is the
  *  equation of tau times a_P/tau, and its unknown the relative change of tau. Everything refers to the state
- *  and the coefficients that stand in the flow: call flow_residual first. Letters as in flow.h. */
+ *  and the coefficients that stand in the flow: call flow_residual first, and make a new adjoint of another
+ *  state. Letters as in flow.h. */
 #ifndef PCSIM_SOLVER_FLOW_ADJOINT_H
 #define PCSIM_SOLVER_FLOW_ADJOINT_H
 

@@ -92,9 +92,10 @@ law_face_flux law_write_face(const writer *w, const flow_choices *choices, const
   const face_parts e = parts_of(w, f->geometry);
   const pcsim_value x = interpolated(w, choices->kappa, &e, f);
   const pcsim_value tau = write_add(w, write_mul(w, e.s, f->tau_p), write_mul(w, e.t, f->tau_n));
-  law_face_flux out = {.velocity = rows(w, x, 0, d), .dissipation = write_mul(w, tau, e.g)};
+  law_face_flux out = {
+      .velocity = rows(w, x, 0, d), .dissipation = write_mul(w, tau, e.g), .jump = pressure_jump(w, &e, f)};
   const pcsim_value interpolation = write_dot(w, out.velocity, e.area);
-  out.mass = write_sub(w, interpolation, write_mul(w, out.dissipation, pressure_jump(w, &e, f)));
+  out.mass = write_sub(w, interpolation, write_mul(w, out.dissipation, out.jump));
   if (choices->central < 1) {
     const pcsim_value share = write_number(w, choices->central), rest = write_number(w, 1 - choices->central);
     out.velocity =

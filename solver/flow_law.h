@@ -29,6 +29,7 @@ typedef struct {
   pcsim_value mass;        /**< volume flux */
   pcsim_value velocity;    /**< d rows, convected */
   pcsim_value dissipation; /**< tau g of the face */
+  pcsim_value jump;        /**< of pressure beyond its linear course: what is dissipated */
 } law_face_flux;
 law_face_flux law_write_face(const writer *w, const flow_choices *choices, const law_face *f);
 

@@ -49,35 +49,6 @@ void flow_programs_set_values(flow_programs *p) {
              (size_t)m * sizeof(double));
 }
 
-/* ----------------------------------------------------------- faces of a cell */
-
-static void count_faces(const flow *f, const int32_t *cell, int64_t *start) {
-  for (int64_t k = 0; k < f->ni; k++)
-    if (cell[k] < f->n) start[cell[k] + 1]++;
-}
-
-static pcsim_status make_faces_of_cells(flow_programs *p) {
-  const flow *f = p->f;
-  PCSIM_TRY(pcsim_alloc((size_t)f->nt + 1, sizeof *p->face_start, &p->face_start));
-  count_faces(f, f->owner, p->face_start), count_faces(f, f->neighbour, p->face_start);
-  for (int64_t c = 0; c < f->nt; c++) p->face_start[c + 1] += p->face_start[c];
-  const size_t entries = (size_t)p->face_start[f->nt];
-  PCSIM_TRY(pcsim_alloc(entries, sizeof *p->face_of, &p->face_of));
-  PCSIM_TRY(pcsim_alloc(entries, sizeof *p->face_sign, &p->face_sign));
-  /* filling moves each end down to its start; from the last face down, so that faces ascend */
-  for (int64_t k = f->ni - 1; k >= 0; k--)
-    for (int side = 0; side < 2; side++) {
-      const int32_t c = side ? f->neighbour[k] : f->owner[k];
-      if (c >= f->n) continue;
-      const int64_t at = --p->face_start[c + 1];
-      p->face_of[at] = (int32_t)k;
-      p->face_sign[at] = side ? -1 : 1;
-    }
-  memmove(p->face_start, p->face_start + 1, (size_t)f->nt * sizeof *p->face_start);
-  p->face_start[f->nt] = (int64_t)entries;
-  return PCSIM_OK;
-}
-
 /* ------------------------------------------------------------------- binding */
 
 static pcsim_status bind(pcsim_executor *x, const pcsim_program *p, const char *name, const double *data) {
@@ -119,6 +90,9 @@ pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program 
                 {"mass", f->mass},
                 {"velocity", f->face_velocity},
                 {"dissipation", f->dissipation},
+                {"stored.mass", f->mass},
+                {"stored.velocity", f->face_velocity},
+                {"stored.dissipation", f->dissipation},
                 {"faces.geometry", f->face},
                 {"rhie-chow", &f->rhie_chow},
                 {"cells.force", f->cell_force},
@@ -129,7 +103,6 @@ pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program 
   if (knows & FLOW_FACE_MAPS) {
     PCSIM_TRY(pcsim_executor_bind_index(*x, "faces.owner", f->owner));
     PCSIM_TRY(pcsim_executor_bind_index(*x, "faces.neighbour", f->neighbour));
-    PCSIM_TRY(pcsim_executor_bind_sparse(*x, "cells.faces", p->face_start, p->face_of, p->face_sign));
   }
   for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
     PCSIM_TRY(bind(*x, program, inputs[i].name, inputs[i].data));
@@ -267,7 +240,6 @@ static pcsim_status fill(flow_programs *p) {
   pcsim_program *all = NULL;
   pcsim_status status;
   PCSIM_TRY(make_groups(p));
-  PCSIM_TRY(make_faces_of_cells(p));
   flow_programs_set_values(p);
   PCSIM_TRY(pcsim_alloc((size_t)f->nt * m, sizeof(double), &p->all));
   PCSIM_TRY(pcsim_alloc(FLOW_BLOCKS_AT_ONCE * m * m, sizeof(double), &p->block_owner));
@@ -306,7 +278,6 @@ void flow_programs_destroy(flow_programs **out) {
     pcsim_free(&g->mass), pcsim_free(&g->state), pcsim_free(&g->viscous), pcsim_free(&g->block);
     pcsim_free(&g->d_mass), pcsim_free(&g->d_state);
   }
-  pcsim_free(&p->face_start), pcsim_free(&p->face_of), pcsim_free(&p->face_sign);
   pcsim_free(&p->all), pcsim_free(&p->block_owner), pcsim_free(&p->block_neighbour);
   pcsim_free(out);
 }

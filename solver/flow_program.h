@@ -9,14 +9,15 @@
  *  - cells.q, cells.grad, cells.tau, cells.volume: [nt][m], [nt][m*d], [nt], [nt]
  *  - cells.force: [nt][d], where equations join the flow
  *  - flow.nu, flow.force, flow.density, rhie-chow: number, [d], numbers
- *  - faces.geometry: [ni][FLOW_FACE_WIDTH]; maps faces.owner, faces.neighbour, and back cells.faces: the
- * faces of owned cells, weight 1 for owners, else -1
+ *  - faces.geometry: [ni][FLOW_FACE_WIDTH]; maps faces.owner, faces.neighbour
  *  - GROUP.geometry, GROUP.value: [num][FLOW_WALL_WIDTH], [num][m]; map GROUP.owner
  *
  *  - all: [nt][m] residual; what stands in ghosts is a part of it
  *  - mass, velocity, dissipation: [ni], [ni][d], [ni] volume flux, convected velocity, tau g of the face
  *  - GROUP.mass, GROUP.state, GROUP.viscous: [num], [num][m], [num][d]
- *  - pace, coefficient: [nt] a_P, and tau of Rhie and Chow from it (owned cells) */
+ *  - pace, coefficient: [nt] a_P, and tau of Rhie and Chow from it (owned cells)
+ *  - stored.NAME: mass, velocity, dissipation, pace, and jump [ni], the pressure jump that is dissipated;
+ * frozen: what a reverse is cut at (pcsim_program_cut) */
 #ifndef PCSIM_SOLVER_FLOW_PROGRAM_H
 #define PCSIM_SOLVER_FLOW_PROGRAM_H
 
@@ -37,9 +38,6 @@ struct flow_programs {
   flow *f; /**< borrowed */
   flow_group group[FLOW_NUM_GROUPS];
   double *all;                           /**< [nt][m] */
-  int64_t *face_start;                   /**< [nt + 1] faces of owned cells */
-  int32_t *face_of;                      /**< [face_start of the end] */
-  double *face_sign;                     /**< of each: 1 where the cell is the owner, else -1 */
   double *block_owner, *block_neighbour; /**< [FLOW_BLOCKS_AT_ONCE][m*m] of the compact Jacobian */
   pcsim_executor *residual, *tangent, *coefficients, *surface, *blocks, *boundary_blocks;
 };

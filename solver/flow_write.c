@@ -18,6 +18,13 @@ pcsim_status law_begin(const flow *f, writer *w) {
   return PCSIM_OK;
 }
 
+/* What a reverse of the program takes from a run of it. */
+static void put_stored(const writer *w, const char *name, pcsim_value value) {
+  char text[WRITE_NAME];
+  snprintf(text, sizeof text, "stored.%s", name);
+  pcsim_build_output(w->p, text, pcsim_build_frozen(w->p, value));
+}
+
 static void put_out(const writer *w, const char *space, const char *name, pcsim_value value) {
   char text[WRITE_NAME];
   snprintf(text, sizeof text, "%s.%s", space, name);
@@ -36,7 +43,6 @@ static void write_inside(const writer *w, const flow *f, sums *s) {
   const pcsim_space faces = pcsim_build_space(p, "faces");
   const pcsim_map owner = write_map(w, "faces", "owner", faces);
   const pcsim_map neighbour = write_map(w, "faces", "neighbour", faces);
-  const pcsim_map back = pcsim_build_sparse_map(p, "cells.faces", w->cells, faces, 1);
   const flow_choices choices = {f->central, f->kappa};
   const law_face face = {.geometry = write_input(w, "faces", "geometry", faces, FLOW_FACE_WIDTH(w->d)),
                          .xp = pcsim_build_gather(p, owner, w->q),
@@ -50,12 +56,17 @@ static void write_inside(const writer *w, const flow *f, sums *s) {
   const pcsim_value area = pcsim_build_slice(p, face.geometry, 0, w->d);
   const pcsim_value pace = law_write_pace(w, f->through_time, true, area,
                                           write_row(w, face.geometry, 3 * w->d + 1), out.mass, s->nu);
-  s->flux = write_add(w, s->flux, pcsim_build_sparse(p, back, out.flux));
+  s->flux = write_sub(w, pcsim_build_scatter_add(p, owner, out.flux),
+                      pcsim_build_scatter_add(p, neighbour, out.flux));
   s->pace =
       write_add(w, pcsim_build_scatter_add(p, owner, pace), pcsim_build_scatter_add(p, neighbour, pace));
   pcsim_build_output(p, "mass", out.mass);
   pcsim_build_output(p, "dissipation", out.dissipation);
   pcsim_build_output(p, "velocity", out.velocity);
+  put_stored(w, "mass", out.mass);
+  put_stored(w, "dissipation", out.dissipation);
+  put_stored(w, "velocity", out.velocity);
+  put_stored(w, "jump", out.jump);
 }
 
 law_boundary law_boundary_of(const writer *w, int group, pcsim_space space, pcsim_value nu) {
@@ -102,12 +113,14 @@ pcsim_status flow_write_program(const flow *f, pcsim_program **program) {
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
   sums s = {.tau = write_input(&w, "cells", "tau", w.cells, 1),
             .nu = pcsim_build_input(w.p, "flow.nu", PCSIM_NO_SPACE, 1),
-            .flux = write_source(&w, f, volume),
+            .flux = PCSIM_NO_VALUE,
             .pace = PCSIM_NO_VALUE};
   write_inside(&w, f, &s);
   for (int group = 0; group < FLOW_NUM_GROUPS; group++) write_group(&w, f, group, &s);
-  pcsim_build_output(w.p, "all", s.flux);
+  /* last: what comes from faces is one sum */
+  pcsim_build_output(w.p, "all", write_add(&w, s.flux, write_source(&w, f, volume)));
   pcsim_build_output(w.p, "pace", s.pace);
+  put_stored(&w, "pace", s.pace);
   const pcsim_value factor = pcsim_build_input(w.p, "rhie-chow", PCSIM_NO_SPACE, 1);
   pcsim_build_output(w.p, "coefficient", write_div(&w, write_mul(&w, factor, volume), s.pace));
   return write_end(&w, program);

@@ -189,14 +189,15 @@ pcsim_status transport_write_residual(const transport *t, pcsim_program **progra
   PCSIM_TRY(write_begin(t, &w));
   write_cell_state(&w, &at);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
-  pcsim_value sum = write_mul(&w, write_evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
+  const pcsim_value source =
+      write_mul(&w, write_evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
   write_faces(&w, "faces", t->choices.central < 1 && !transport_is_limited(t), &f);
   write_central(&w, &f, &central);
   pcsim_status status = transport_is_limited(t) ? follow_speed(&w, &central, &f) : PCSIM_OK;
   pcsim_value flux = mixed_flux(&w, &f, &central);
   if (status == PCSIM_OK) status = write_bounded_flux(&w, &f, &central, &flux);
-  sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, f.owner, flux));
-  sum = write_sub(&w, sum, pcsim_build_scatter_add(w.p, f.neighbour, flux));
+  pcsim_value sum = write_sub(&w, pcsim_build_scatter_add(w.p, f.owner, flux),
+                              pcsim_build_scatter_add(w.p, f.neighbour, flux));
   if (status == PCSIM_OK && t->problem->material) status = transport_write_interfaces(&w, &sum);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);
@@ -208,7 +209,8 @@ pcsim_status transport_write_residual(const transport *t, pcsim_program **progra
     write_boundary_state(&w, k, &b, &at);
     sum = write_add(&w, sum, pcsim_build_scatter_add(w.p, b.owner, write_boundary_flux(&w, k, &b, &at)));
   }
-  pcsim_build_output(w.p, "all", sum);
+  /* the source last: what comes from faces is one sum */
+  pcsim_build_output(w.p, "all", write_add(&w, sum, source));
   return write_end(&w, program);
 }
 

@@ -199,6 +199,37 @@ static pcsim_status time_loop(bench *b, const flow_kernels *k, int loop, int cal
   return PCSIM_OK;
 }
 
+/* A whole product with the tangent, gradients included, and one with its transpose. */
+static pcsim_status measure_products(bench *b, const char *name) {
+  flow *f = b->f;
+  flow_adjoint *adjoint = NULL;
+  double best[2] = {INFINITY, INFINITY}, *w = NULL, *y = NULL;
+  const size_t size = (size_t)(f->n * (f->dim + 2));
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc(size, sizeof *w, &w), status, done);
+  PCSIM_GOTO(pcsim_alloc(size, sizeof *y, &y), status, done);
+  for (size_t i = 0; i < size; i++) w[i] = cos((double)i);
+  PCSIM_GOTO(flow_adjoint_create(f, false, &adjoint), status, done);
+  for (int k = 0; k < 12 * 3; k++) {
+    const double begin = now();
+    PCSIM_GOTO(flow_tangent(f, w, b->r), status, done);
+    const double middle = now();
+    PCSIM_GOTO(flow_adjoint_product(adjoint, w, y), status, done);
+    best[0] = fmin(best[0], middle - begin);
+    best[1] = fmin(best[1], now() - middle);
+  }
+  const double cells = (double)f->n * 1e-9;
+  printf("%-28s %8.1f ns  %8.1f ns  %6.2f   (a cell; with the tangent, with its transpose)\n",
+         "whole products", best[0] / cells, best[1] / cells, best[1] / best[0]);
+  printf("{\"bench\": \"flow-programs\", \"figure\": \"%s transposed product\", \"value\": %.4g, \"unit\": "
+         "\"ns a cell\", \"peer\": \"product\", \"peer_value\": %.4g, \"ratio\": %.3g}\n",
+         name, best[1] / cells, best[0] / cells, best[0] / best[1]);
+done:
+  flow_adjoint_destroy(&adjoint);
+  pcsim_free(&w), pcsim_free(&y);
+  return status;
+}
+
 static pcsim_status measure_loops(bench *b, const char *name) {
   flow *f;
   PCSIM_TRY(begin(b, AS_PROGRAMS));
@@ -222,6 +253,7 @@ static pcsim_status measure_loops(bench *b, const char *name) {
            name, loop_names[loop], best[AS_PROGRAMS] / cells, best[BY_HAND] / cells,
            best[BY_HAND] / best[AS_PROGRAMS]);
   }
+  PCSIM_TRY(measure_products(b, name));
   pcsim_free(&b->r);
   end(b);
   return PCSIM_OK;

@@ -281,7 +281,9 @@ pcsim_status pcsim_program_simplify(pcsim_program *program) PCSIM_NODISCARD;
 pcsim_status pcsim_program_keep(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
 /** Cut at the named outputs [n]: each becomes an input of its name, shape and space, and what only it needed
  *  goes; in place. A tangent or cotangent that is cut at values of the program that it was made from takes
- *  them from a run of that program. What stands on the way to a cut value is no longer seen by transforms.
+ *  them from a run of that program. What stands on the way to a cut value is no longer seen by transforms. An
+ *  output that is frozen is cut where the value that it is frozen from is made: cotangents need no seed for
+ *  it, and everybody else reads the input as well.
  *  Errors: ERR_ARG (no such output, with the nearest name; an output that is an input already). */
 pcsim_status pcsim_program_cut(pcsim_program *program, const char *const *outputs, int n) PCSIM_NODISCARD;
 /** Outputs that are sums over points behind linear operations (the derivative by a weight that stands beside
@@ -315,7 +317,7 @@ pcsim_status pcsim_executor_create(const pcsim_program *program, const pcsim_exe
                                    pcsim_executor **executor) PCSIM_NODISCARD;
 void pcsim_executor_destroy(pcsim_executor **executor);
 /** Bind data; borrowed until bound anew. Inputs [points][rows] by name; parameters and inputs on no space
- *  [rows][columns]; an unknown name fails with the nearest. */
+ *  [rows][columns]; an unknown name fails with the nearest. Outputs overlap no inputs. */
 pcsim_status pcsim_executor_points(pcsim_executor *executor, const char *space,
                                    int64_t points) PCSIM_NODISCARD;
 pcsim_status pcsim_executor_bind(pcsim_executor *executor, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Building and its faults, user operators, simplification, printing, counting. */
+/* Building and its faults, user operators, simplification, cuts, printing, counting. */
 #include "interpret.h"
 
 static pcsim_value op2(pcsim_program *p, pcsim_op op, pcsim_value a, pcsim_value b) {
@@ -179,6 +179,91 @@ static void expect_fault(pcsim_program **p, const char *text) {
   pcsim_program_destroy(p);
 }
 
+/** Sums of joined values with zeros, as the cotangents of slices are: joined of what is there, and no number
+ * changes. Without zeros they stay sums of all rows. */
+static void test_joined(void **state) {
+  (void)state;
+  enum { ROWS = 5 };
+  pcsim_value x;
+  pcsim_program *p = start(&x);
+  const pcsim_value zero = pcsim_build_constant(p, 0), y = pcsim_build_unary(p, PCSIM_OP_EXP, x);
+  const pcsim_value two_zeros = pcsim_build_constants(p, 2, (double[]){0, 0});
+  const pcsim_value pair = pcsim_build_concat(p, (pcsim_value[]){x, y}, 2),
+                    three = pcsim_build_concat(p, (pcsim_value[]){y, x, y}, 3);
+  const pcsim_value a = pcsim_build_concat(p, (pcsim_value[]){pair, three}, 2);
+  const pcsim_value b = pcsim_build_concat(p, (pcsim_value[]){zero, three, zero}, 3);
+  const pcsim_value c = pcsim_build_concat(p, (pcsim_value[]){y, two_zeros, pair}, 3);
+  const pcsim_value d = pcsim_build_concat(p, (pcsim_value[]){two_zeros, y, two_zeros}, 3);
+  pcsim_build_output(p, "a + b", op2(p, PCSIM_OP_ADD, a, b));
+  pcsim_build_output(p, "b - c", op2(p, PCSIM_OP_SUB, b, c));
+  pcsim_build_output(p, "d - c", op2(p, PCSIM_OP_SUB, d, c));
+  pcsim_build_output(p, "a - a",
+                     op2(p, PCSIM_OP_ADD, a, pcsim_build_concat(p, (pcsim_value[]){three, pair}, 2)));
+  double before[4][ROWS];
+  const double at = 0.3;
+  for (int simplified = 0; simplified < 2; simplified++) {
+    interpreter it;
+    interpret_begin(&it, p);
+    interpret_points(&it, "points", 1);
+    interpret_bind(&it, "x", &at);
+    interpret_run(&it);
+    for (int i = 0; i < 4; i++)
+      for (int r = 0; r < ROWS; r++) {
+        const double value = interpret_output(&it, p->outputs[i].name)[r];
+        if (simplified) assert_close(value, before[i][r], 0);
+        else before[i][r] = value;
+      }
+    interpret_end(&it);
+    if (!simplified) assert_ok(pcsim_program_simplify(p));
+  }
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(graph_node(p, p->outputs[i].value)->kind, i < 3 ? NODE_CONCAT : NODE_OP);
+  int sums = 0; /* x + ..., y + ..., twice y in three places; of d - c a change of sign */
+  for (int v = 0; v < p->num_nodes; v++) sums += p->nodes[v].kind == NODE_OP && p->nodes[v].rows == ROWS;
+  assert_int_equal(sums, 1);
+  pcsim_program_destroy(&p);
+}
+
+/** A tangent and a cotangent cut at a value of the program that they are made from: the same numbers, and
+ * what the value was made of is gone. */
+static void test_cut(void **state) {
+  (void)state;
+  for (int back = 0; back < 2; back++) {
+    pcsim_value x;
+    pcsim_program *p = start(&x), *d = NULL;
+    const pcsim_value inner = pcsim_build_unary(p, PCSIM_OP_EXP, pcsim_build_unary(p, PCSIM_OP_SIN, x));
+    pcsim_build_output(p, "y", op2(p, PCSIM_OP_MUL, x, op2(p, PCSIM_OP_MUL, inner, inner)));
+    pcsim_build_output(p, "inner", back ? pcsim_build_frozen(p, inner) : inner);
+    const char *wrt = "x", *keep[] = {back ? "b_x" : "d_y", "inner"};
+    assert_ok(back ? pcsim_transform_vjp(p, &wrt, 1, &d) : pcsim_transform_jvp(p, &wrt, 1, &d));
+    const double at = 0.7, one = 1, value = exp(sin(at));
+    double result[2];
+    for (int cut = 0; cut < 2; cut++) {
+      if (cut) {
+        assert_ok(pcsim_program_keep(d, keep, 2));
+        assert_ok(pcsim_program_cut(d, keep + 1, 1));
+      }
+      interpreter it;
+      interpret_begin(&it, d);
+      interpret_points(&it, "points", 1);
+      interpret_bind(&it, "x", &at);
+      interpret_bind(&it, back ? "b_y" : "d_x", &one);
+      if (back) interpret_bind(&it, "b_inner", &one); /* no seed: it is frozen */
+      if (cut) interpret_bind(&it, "inner", &value);
+      interpret_run(&it);
+      result[cut] = interpret_output(&it, keep[0])[0];
+      interpret_end(&it);
+    }
+    assert_close(result[1], result[0], 1e-15);
+    assert_close(result[1], value * value * (1 + 2 * at * cos(at)), 1e-14);
+    for (int v = 0; v < d->num_nodes; v++)
+      assert_false(d->nodes[v].kind == NODE_OP && d->nodes[v].op == PCSIM_OP_EXP);
+    assert_status(pcsim_program_cut(d, (const char *[]){"inner"}, 1), PCSIM_ERR_ARG);
+    pcsim_program_destroy(&d);
+    pcsim_program_destroy(&p);
+  }
+}
+
 static void test_faults(void **state) {
   (void)state;
   pcsim_value x, other;
@@ -244,6 +329,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rules),         cmocka_unit_test(test_powers), cmocka_unit_test(test_ieee),
       cmocka_unit_test(test_user_operator), cmocka_unit_test(test_faults), cmocka_unit_test(test_print),
+      cmocka_unit_test(test_joined),        cmocka_unit_test(test_cut),
   };
   return interpret_balance(cmocka_run_group_tests_name("simplification", tests, NULL, NULL));
 }

@@ -1,5 +1,5 @@
 # The autodiff engine. A test is one file here and its name in this list.
-set(autodiff_tests files lower ops transforms transform_sequence transform_operators random simplify compose sums exec exec_jacobian terms exec_record exec_again exec_code exec_math example given)
+set(autodiff_tests files lower ops transforms transform_sequence transform_operators random simplify compose sums exec exec_jacobian terms exec_record exec_add exec_again exec_code exec_math example given)
 foreach(name ${autodiff_tests})
   if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/${name}.c")
     pcsim_test(autodiff ${name})
