@@ -104,6 +104,22 @@ static inline double law_error(const law_run *r, exact_values exact) {
   return worst;
 }
 
+/** Mean of the first unknown's error over the domain, with its sign. */
+static inline double law_mean_error(const law_run *r, exact_values exact) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(r->mesh);
+  pcsim_transport_fields f;
+  double sum[2] = {0};
+  assert_ok(pcsim_transport_solver_fields(r->solver, &f));
+  for (int64_t c = 0; c < v->num_cells; c++) {
+    double value[LAW_UNKNOWNS] = {0};
+    exact(v->cell_centre + 3 * c, value);
+    sum[0] += v->cell_volume[c] * (f.value[0][c] - value[0]);
+    sum[1] += v->cell_volume[c];
+  }
+  MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(r->mesh));
+  return sum[0] / sum[1];
+}
+
 /** Error on `num` meshes, each twice as fine as the one before, and the order between the last two (with
  * `whole` from the first to the last), which must be at least `wanted`: else false. A line of the table for
  * each. */
@@ -123,8 +139,9 @@ static inline bool law_check_orders(const law_study *study, sample s, int num, d
     const double error = law_error(&r, study->exact);
     if (k == 0) first = error;
     if (k) order = study->whole ? log2(first / error) / k : log2(before / error);
-    print_message("%-28s %-16s %8lld cells, error %.2e", study->name, kind_names[s.kind],
-                  (long long)pcsim_mesh_get(r.mesh)->num_cells_global, error);
+    print_message("%-28s %-16s %8lld cells, error %.2e, its mean %9.1e", study->name, kind_names[s.kind],
+                  (long long)pcsim_mesh_get(r.mesh)->num_cells_global, error,
+                  law_mean_error(&r, study->exact));
     if (k) print_message(", order %.2f", order);
     print_message("\n");
     if (result.steps > study->steps) print_error("%lld steps\n", (long long)result.steps);
