@@ -47,6 +47,9 @@ static void read_key(cli_session *s, const char *key, bool *wanted) {
   if (s->transport && s->problem) {
     pcsim_tree_problem(s->tree, node, "`%s` is not available for equations that join a flow in this version",
                        key);
+  } else if (s->problem && pcsim_flow_problem_get(s->problem)->viscosity_law) {
+    pcsim_tree_problem(s->tree, node, "`%s` is not available for a viscosity that varies in this version",
+                       key);
   } else if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {

@@ -12,10 +12,6 @@ void cli_solver_read(cli_session *s) {
   else pcsim_flow_options_read(s->tree, &s->flow_options);
   s->time = typed ? s->transport_options.time : s->flow_options.time;
   s->tolerance = typed ? s->transport_options.tolerance : s->flow_options.tolerance;
-  const pcsim_node *solve = pcsim_node_get(pcsim_tree_root(s->tree), "solve");
-  if (pcsim_joined_given(s->tree) && s->time.given)
-    pcsim_tree_problem(s->tree, pcsim_node_get(solve, "time"),
-                       "typed equations that join a flow are solved to the steady state only; remove `time`");
 }
 
 static pcsim_status create_typed(cli_session *s, const pcsim_solver_hooks *hooks, int64_t steps) {
@@ -46,8 +42,10 @@ pcsim_status cli_solver_create(cli_session *s, int64_t steps) {
   options.stops = s->output.times;
   options.num_stops = s->output.num_times;
   if (steps >= 0) options.steps_max = options.time.steps = steps;
-  if (s->transport)
-    return pcsim_joined_solver_create(s->mesh, s->problem, s->transport, &options, &s->joined_solver);
+  if (s->transport) {
+    PCSIM_TRY(pcsim_joined_solver_create(s->mesh, s->problem, s->transport, &options, &s->joined_solver));
+    return s->start_values ? pcsim_joined_solver_set_hooks(s->joined_solver, &hooks) : PCSIM_OK;
+  }
   PCSIM_TRY(pcsim_flow_solver_create(s->mesh, s->problem, &options, &s->flow_solver));
   return s->start_values ? pcsim_flow_solver_set_hooks(s->flow_solver, &hooks) : PCSIM_OK;
 }

@@ -20,11 +20,13 @@ pcsim_status cli_start_check(cli_session *s) {
   return pcsim_status_agree(s->c->comm, status);
 }
 
-/* Name of the unknown i of the session's problem, NULL past the last. */
+/* Name of the unknown i of the session's problem, NULL past the last: those of a flow come first. */
 static const char *unknown_name(const cli_session *s, int i) {
-  static const char *const flow[] = {"u", "v", "w", "p"};
-  if (!s->transport) return i < 4 ? flow[i] : NULL;
+  static const char *const flow[PCSIM_FLOW_NUM_FIELDS] = {"u", "v", "w", "p"};
+  if (s->problem && i < PCSIM_FLOW_NUM_FIELDS) return flow[i];
+  if (!s->transport) return NULL;
   const pcsim_transport_view *view = pcsim_transport_problem_get(s->transport);
+  if (s->problem) i -= PCSIM_FLOW_NUM_FIELDS;
   return i < view->num_unknowns ? view->unknown[i] : NULL;
 }
 
@@ -34,9 +36,37 @@ static int unknown_count(const cli_session *s) {
   return n;
 }
 
-static const double *start_of(const cli_session *s) {
-  return s->transport ? pcsim_transport_problem_get(s->transport)->start
-                      : pcsim_flow_problem_get(s->problem)->start;
+/* Columns first to first + num - 1 of values [n][m], to or from an array [n][num]. */
+static void copy_columns(int64_t n, int m, int first, int num, bool back, double *values, double *part) {
+  for (int64_t c = 0; c < n; c++) {
+    double *at = values + c * m + first;
+    memcpy(back ? part + c * num : at, back ? at : part + c * num, (size_t)num * sizeof *values);
+  }
+}
+
+/* What the case itself starts from, or, `back`, what it shall start from. */
+static pcsim_status exchange_start(cli_session *s, bool back, double *values) {
+  const int64_t n = pcsim_mesh_get(s->mesh)->num_cells;
+  const int m = unknown_count(s), flow = s->problem ? PCSIM_FLOW_NUM_FIELDS : 0;
+  double *part = NULL;
+  PCSIM_TRY(pcsim_status_agree(s->c->comm, pcsim_alloc((size_t)n * (size_t)m, sizeof *part, &part)));
+  for (int k = 0; k < 2; k++) {
+    const int first = k ? flow : 0, num = k ? m - flow : flow;
+    const size_t bytes = (size_t)n * (size_t)num * sizeof *part;
+    if (num == 0) continue;
+    if (back) {
+      copy_columns(n, m, first, num, true, values, part);
+      if (k) pcsim_transport_problem_set_start(s->transport, part);
+      else pcsim_flow_problem_set_start(s->problem, part);
+    } else if (bytes > 0) {
+      memcpy(part,
+             k ? pcsim_transport_problem_get(s->transport)->start : pcsim_flow_problem_get(s->problem)->start,
+             bytes);
+      copy_columns(n, m, first, num, false, values, part);
+    }
+  }
+  pcsim_free(&part);
+  return PCSIM_OK;
 }
 
 /* Buffers of one field on both meshes. */
@@ -101,15 +131,11 @@ static pcsim_status no_field(const pcsim_fields *fields, const char *folder) {
 }
 
 /* Of a steady solve the solver asks for them; a run through time begins at its problem's start. */
-static void use_values(cli_session *s, double **values) {
-  if (!s->time.given) {
-    s->start_values = *values;
-    *values = NULL;
-  } else if (s->transport) {
-    pcsim_transport_problem_set_start(s->transport, *values);
-  } else {
-    pcsim_flow_problem_set_start(s->problem, *values);
-  }
+static pcsim_status use_values(cli_session *s, double **values) {
+  if (s->time.given) return exchange_start(s, true, *values);
+  s->start_values = *values;
+  *values = NULL;
+  return PCSIM_OK;
 }
 
 static pcsim_status fill(cli_session *s, cli_session *other, const char *folder) {
@@ -121,11 +147,11 @@ static pcsim_status fill(cli_session *s, cli_session *other, const char *folder)
   PCSIM_TRY(cli_solver_fields(other, &fields));
   pcsim_status status = pcsim_alloc(size, sizeof *values, &values);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
-  if (size > 0) memcpy(values, start_of(s), size * sizeof *values);
+  PCSIM_GOTO(exchange_start(s, false, values), status, done);
   PCSIM_GOTO(pcsim_transfer_create(other->mesh, s->mesh, &transfer), status, done);
   PCSIM_GOTO(take_fields(s, &fields, transfer, values, taken, sizeof taken), status, done);
   if (!taken[0]) PCSIM_GOTO(no_field(&fields, folder), status, done);
-  use_values(s, &values);
+  PCSIM_GOTO(use_values(s, &values), status, done);
   pcsim_log(PCSIM_LOG_INFO, "start: %s of %s, %lld cells", taken, folder,
             (long long)pcsim_mesh_get(other->mesh)->num_cells_global);
   if (pcsim_transfer_covered(transfer) < 0.5)
@@ -148,13 +174,17 @@ pcsim_status cli_start_from(cli_session *s, const char *folder) {
 }
 
 pcsim_status cli_start_potential(cli_session *s) {
-  double *values = NULL;
-  pcsim_status status = pcsim_alloc(4 * (size_t)pcsim_mesh_get(s->mesh)->num_cells, sizeof *values, &values);
+  const size_t n = (size_t)pcsim_mesh_get(s->mesh)->num_cells, m = (size_t)unknown_count(s);
+  double *values = NULL, *flow = NULL;
+  pcsim_status status = pcsim_alloc(m * n, sizeof *values, &values);
+  if (status == PCSIM_OK) status = pcsim_alloc(PCSIM_FLOW_NUM_FIELDS * n, sizeof *flow, &flow);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
-  PCSIM_GOTO(pcsim_flow_potential(s->mesh, s->problem, values), status, done);
-  use_values(s, &values);
+  PCSIM_GOTO(exchange_start(s, false, values), status, done);
+  PCSIM_GOTO(pcsim_flow_potential(s->mesh, s->problem, flow), status, done);
+  copy_columns((int64_t)n, (int)m, 0, PCSIM_FLOW_NUM_FIELDS, false, values, flow);
+  PCSIM_GOTO(use_values(s, &values), status, done);
   pcsim_log(PCSIM_LOG_INFO, "start: potential flow");
 done:
-  pcsim_free(&values);
+  pcsim_free(&values), pcsim_free(&flow);
   return status;
 }

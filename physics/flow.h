@@ -97,8 +97,39 @@ pcsim_status point_expressions_evaluate(const pcsim_tree *tree, const point_expr
 
 typedef struct {
   double density, viscosity, force[3];
+  bool varies; /* the viscosity does (viscosity.c): `viscosity` is not a number */
 } flow_physics;
 void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics);
+
+/* ---- viscosity.c: a viscosity that depends on place, time, the shear rate, unknowns of joined equations */
+
+/* Is `physics: {viscosity: ..}` more than a number made of parameters? Records no problems. */
+bool flow_viscosity_varies(const pcsim_tree *tree, const pcsim_node *physics);
+/* Its program (pcsim_flow_view); problems go to the tree, and NULL is handed out. dim 0: the mesh is not
+ * known yet. Caller destroys. */
+pcsim_status flow_viscosity_read(pcsim_tree *tree, int dim, pcsim_program **law) PCSIM_NODISCARD;
+/* Its mean over the cells where the shear rate is `shear` (1/s) and unknowns of `laws` (NULL: none) have
+ * their start, 0 with a problem in the tree where it is not positive in a cell. Collective. */
+pcsim_status flow_viscosity_mean(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_program *law,
+                                 const pcsim_transport_view *laws, double time, double shear,
+                                 double *mean) PCSIM_NODISCARD;
+
+/* ---- cell_values.c: local programs at the centres of this rank's cells */
+
+typedef struct {
+  const pcsim_transport_view *laws; /* NULL: no typed equations */
+  int64_t n;
+  double *points; /* [n][4] place, time */
+  double *column; /* [m + 1][n] unknowns, of their start; what stands for all other inputs */
+  double *out;    /* [n][rows] of the last run */
+} cell_values;
+/* cell_values_free after a failure too. */
+pcsim_status cell_values_create(const pcsim_mesh *mesh, const pcsim_transport_view *laws, int rows,
+                                cell_values *values) PCSIM_NODISCARD;
+void cell_values_free(cell_values *values);
+/* Inputs that are no coordinates, fields or unknowns are `other` everywhere. */
+pcsim_status cell_values_run(const cell_values *values, const pcsim_program *program, const char *output,
+                             double other) PCSIM_NODISCARD;
 
 /* ---- condition.c: one mapping of `boundaries:` */
 
@@ -144,10 +175,23 @@ pcsim_status flow_boundaries_match(pcsim_tree *tree, const pcsim_mesh *mesh,
                                    flow_boundaries *boundaries) PCSIM_NODISCARD;
 void flow_boundaries_clear(flow_boundaries *boundaries);
 
-/* ---- flow_problem.c: what other parts of a problem need of it */
+/* ---- flow_scale.c: scales of a problem */
 
+/* From what is given at boundaries (area and volume over all ranks), forces and the start. Collective. */
+void flow_problem_find_scales(pcsim_flow_problem *problem, double area, double volume);
+/* A Reynolds number that rounding cannot bear is a problem. */
+void flow_problem_check_reynolds(pcsim_tree *tree, const pcsim_flow_view *view);
 /* Scales where typed equations push with up to `force` per volume. */
 void flow_problem_add_force(pcsim_flow_problem *problem, double force);
+/* Where the viscosity varies the view's is its mean at the shear rate of the scales. Collective. */
+pcsim_status flow_problem_scale_viscosity(pcsim_tree *tree, pcsim_flow_problem *problem,
+                                          const pcsim_transport_view *laws) PCSIM_NODISCARD;
+
+/* ---- flow_problem.c: what other parts of a problem need of it */
+
+/* pcsim_flow_problem_read beside typed equations, which are NULL where there are none. */
+pcsim_status flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *laws,
+                               pcsim_flow_problem **problem) PCSIM_NODISCARD;
 
 struct pcsim_flow_problem {
   pcsim_flow_view view;
@@ -159,6 +203,7 @@ struct pcsim_flow_problem {
   int64_t num_faces;
   flow_boundaries boundaries; /* what the values come from */
   double *kinks;
+  pcsim_program *law;                      /* of the viscosity; NULL: constant */
   double *velocity_along, *pressure_along; /* of flow_derivative.c; NULL before the first */
 };
 

@@ -211,8 +211,9 @@ static pcsim_status fill(pcsim_flow_problem *problem, const direction *d, pcsim_
   const size_t faces = (size_t)problem->num_faces;
   const int patches = pcsim_mesh_get(problem->mesh)->num_patches;
   PCSIM_TRY(number_along(pcsim_node_get(physics, "density"), d, d->num, &out->density));
-  PCSIM_TRY(number_along(pcsim_node_get(physics, "viscosity"), d, d->num, &out->viscosity));
-  for (int64_t i = 0; force && i < pcsim_node_size(force); ++i)
+  if (!problem->law)
+    PCSIM_TRY(number_along(pcsim_node_get(physics, "viscosity"), d, d->num, &out->viscosity));
+  for (int64_t i = 0; force && !problem->view.joined && i < pcsim_node_size(force); ++i)
     PCSIM_TRY(number_along(pcsim_node_child(force, i), d, d->num, &out->force[i]));
   if (!problem->velocity_along) PCSIM_TRY(pcsim_alloc(3 * faces, sizeof(double), &problem->velocity_along));
   if (!problem->pressure_along) PCSIM_TRY(pcsim_alloc(faces, sizeof(double), &problem->pressure_along));

@@ -2,7 +2,6 @@
 /* A flow problem on a mesh: face values, balance of the inflow, start, scales. */
 #include "flow.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +35,7 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   pcsim_free(&(*problem)->start);
   pcsim_free(&(*problem)->patch_area);
   pcsim_free(&(*problem)->kinks);
+  pcsim_program_destroy(&(*problem)->law);
   pcsim_free(&(*problem)->velocity_along), pcsim_free(&(*problem)->pressure_along);
   flow_boundaries_clear(&(*problem)->boundaries);
   pcsim_free(problem);
@@ -184,60 +184,6 @@ static totals add_up(const pcsim_flow_problem *problem) {
   return sum;
 }
 
-/* The largest speed at the start. */
-static double start_speed(const pcsim_flow_problem *problem) {
-  double most = 0.0;
-  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
-  for (int64_t c = 0; c < n; ++c) most = fmax(most, norm(problem->start + 4 * c));
-  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(problem->mesh));
-  return most;
-}
-
-/* The speed at which inertia and friction balance: it stands in where nothing moves the fluid. */
-static double own_speed(const pcsim_flow_view *view) {
-  return view->viscosity / (view->density * view->length_scale);
-}
-
-static void find_scales(pcsim_flow_problem *problem, const totals *sum, int dim) {
-  double extreme[3] = {0.0, -DBL_MAX, -DBL_MAX}; /* speed, pressure, minus pressure */
-  double fixed = 0.0;
-  for (int64_t b = 0; b < problem->num_faces; ++b) {
-    extreme[0] = fmax(extreme[0], norm(problem->velocity + 3 * b));
-    if (problem->kind[b] != PCSIM_FLOW_PRESSURE && problem->kind[b] != PCSIM_FLOW_TOTAL_PRESSURE) continue;
-    fixed = 1.0;
-    extreme[1] = fmax(extreme[1], problem->pressure[b]);
-    extreme[2] = fmax(extreme[2], -problem->pressure[b]);
-  }
-  MPI_Comm comm = pcsim_mesh_comm(problem->mesh);
-  MPI_Allreduce(MPI_IN_PLACE, extreme, 3, MPI_DOUBLE, MPI_MAX, comm);
-  MPI_Allreduce(MPI_IN_PLACE, &fixed, 1, MPI_DOUBLE, MPI_MAX, comm);
-  pcsim_flow_view *view = &problem->view;
-  view->pressure_free = fixed == 0.0;
-  /* 2 dim V / A is the edge of a square or cube and the diameter of a circle or ball. */
-  view->length_scale = sum->area > 0.0 ? 2.0 * dim * sum->volume / sum->area : pow(sum->volume, 1.0 / dim);
-  double range = fixed > 0.0 ? extreme[1] + extreme[2] : 0.0;
-  double drive = fmax(range, norm(view->force) * view->length_scale);
-  view->velocity_scale = fmax(extreme[0], sqrt(drive / view->density));
-  if (!(view->velocity_scale > 0.0)) view->velocity_scale = start_speed(problem); /* it comes to rest */
-  if (!(view->velocity_scale > 0.0)) view->velocity_scale = own_speed(view);
-}
-
-void pcsim_flow_problem_set_start(pcsim_flow_problem *problem, const double *values) {
-  pcsim_flow_view *view = &problem->view;
-  const int64_t n = pcsim_mesh_get(problem->mesh)->num_cells;
-  if (n > 0) memcpy(problem->start, values, 4 * (size_t)n * sizeof *values);
-  view->has_start = true;
-  const double speed = start_speed(problem);
-  if (speed > 0.0 && view->velocity_scale <= own_speed(view)) view->velocity_scale = speed;
-}
-
-void flow_problem_add_force(pcsim_flow_problem *problem, double force) {
-  pcsim_flow_view *view = &problem->view;
-  const double speed = sqrt(force * view->length_scale / view->density);
-  if (speed > 0.0 && view->velocity_scale <= own_speed(view)) view->velocity_scale = speed;
-  view->velocity_scale = fmax(view->velocity_scale, speed);
-}
-
 /* Where nothing but velocities is given, what flows in must flow out: a uniform normal velocity takes up what
  * quadrature leaves. False if more than that is missing. */
 static bool take_up(pcsim_flow_problem *problem, const totals *sum) {
@@ -318,7 +264,7 @@ static double look_ahead(pcsim_tree *tree, pcsim_flow_problem *problem, const pc
     report_wrong_values(tree, problem->mesh, problem, &problem->boundaries);
     if (pcsim_tree_num_problems(tree) != before) return 0;
     const totals sum = add_up(problem);
-    find_scales(problem, &sum, problem->view.dim);
+    flow_problem_find_scales(problem, sum.area, sum.volume);
     largest = fmax(largest, problem->view.velocity_scale);
   }
   problem->view.time = time->start;
@@ -435,7 +381,11 @@ void pcsim_flow_problem_check(pcsim_tree *tree) {
   flow_physics physics;
   flow_boundaries boundaries;
   initial start;
+  pcsim_program *law = NULL;
   flow_physics_read(tree, 0, &physics);
+  if (physics.varies && flow_viscosity_read(tree, 0, &law) != PCSIM_OK)
+    pcsim_tree_problem(tree, pcsim_tree_root(tree), "%s", pcsim_error_message());
+  pcsim_program_destroy(&law);
   if (flow_boundaries_read(tree, 0, &boundaries) != PCSIM_OK)
     pcsim_tree_problem(tree, pcsim_tree_root(tree), "%s", pcsim_error_message());
   flow_boundaries_clear(&boundaries);
@@ -468,21 +418,9 @@ static pcsim_status make_problem(const pcsim_mesh *mesh, const flow_physics *phy
   return PCSIM_OK;
 }
 
-/* Beyond 1e12 friction is lost in rounding: what comes out would be no solution of the equations. */
-static void check_reynolds(pcsim_tree *tree, const pcsim_flow_view *view) {
-  const double most = 1e12;
-  double reynolds = view->density * view->velocity_scale * view->length_scale / view->viscosity;
-  if (reynolds <= most) return;
-  pcsim_node *physics = pcsim_node_get(pcsim_tree_root(tree), "physics");
-  pcsim_tree_problem(
-      tree, pcsim_node_get(physics, "viscosity"),
-      "`viscosity` is %g, so the Reynolds number is %.3g (speed %.3g m/s, length %.3g m, density "
-      "%g kg/m^3); expected at most %g",
-      view->viscosity, reynolds, view->velocity_scale, view->length_scale, view->density, most);
-}
-
 /* Everything that needs sums over ranks; the case has no problem so far. */
-static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, const initial *start) {
+static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, const pcsim_transport_view *laws,
+                             const initial *start) {
   size_t before = pcsim_tree_num_problems(tree);
   const flow_boundaries *boundaries = &problem->boundaries;
   pcsim_time time;
@@ -492,6 +430,10 @@ static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, cons
   for (int c = 0; c < boundaries->num; ++c)
     problem->view.changes |= flow_value_changes(&boundaries->condition[c].value);
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(problem->mesh), find_kinks(problem, &time)));
+  if (problem->law)
+    PCSIM_TRY(pcsim_program_table_points(problem->law, "coordinates", NAME_T, time.start, time.end,
+                                         &problem->view.num_kinks, &problem->kinks));
+  problem->view.kinks = problem->kinks;
   sum_patch_areas(problem);
   fill_faces(problem, true);
   report_wrong_values(tree, problem->mesh, problem, boundaries);
@@ -502,9 +444,13 @@ static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, cons
   totals sum = add_up(problem);
   fill_start(tree, problem, start, &sum);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
-  find_scales(problem, &sum, problem->view.dim);
+  PCSIM_TRY(flow_problem_scale_viscosity(tree, problem, laws)); /* where nothing moves the fluid it does */
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  flow_problem_find_scales(problem, sum.area, sum.volume);
   problem->view.velocity_scale = fmax(problem->view.velocity_scale, largest);
-  check_reynolds(tree, &problem->view);
+  PCSIM_TRY(flow_problem_scale_viscosity(tree, problem, laws));
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  flow_problem_check_reynolds(tree, &problem->view);
   if (problem->view.pressure_free) balance(tree, problem, &sum);
   if (problem->view.pressure_free && pcsim_tree_num_problems(tree) == before && is_root(problem->mesh))
     pcsim_log(PCSIM_LOG_INFO, "no boundary gives a pressure: its level is free and is set to mean zero");
@@ -512,6 +458,11 @@ static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, cons
 }
 
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, pcsim_flow_problem **problem) {
+  return flow_problem_read(tree, mesh, NULL, problem);
+}
+
+pcsim_status flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *laws,
+                               pcsim_flow_problem **problem) {
   *problem = NULL;
   PCSIM_CHECK(tree && mesh, PCSIM_ERR_ARG, "pcsim_flow_problem_read needs a %s, found NULL",
               tree ? "mesh (pcsim_mesh_create makes one)" : "case (pcsim_tree_read makes one)");
@@ -522,8 +473,10 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   flow_boundaries boundaries;
   initial start = {0};
   pcsim_flow_problem *made = NULL;
+  pcsim_program *law = NULL;
   flow_physics_read(tree, dim, &physics);
   pcsim_status status = flow_boundaries_read(tree, dim, &boundaries);
+  if (status == PCSIM_OK && physics.varies) status = flow_viscosity_read(tree, dim, &law);
   if (status == PCSIM_OK) status = flow_boundaries_match(tree, mesh, &boundaries);
   read_initial(tree, dim, &start);
   bool good = pcsim_tree_num_problems(tree) == before;
@@ -532,15 +485,19 @@ pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, p
   if (good) {
     made->boundaries = boundaries;
     made->tree = tree;
+    made->law = law;
+    made->view.viscosity_law = law;
+    law = NULL;
     made->view.joined = pcsim_joined_given(tree);
     memset(&boundaries, 0, sizeof boundaries);
-    PCSIM_GOTO(complete(tree, made, &start), status, done);
+    PCSIM_GOTO(complete(tree, made, laws, &start), status, done);
   }
   if (pcsim_tree_num_problems(tree) == before) {
     *problem = made;
     made = NULL;
   }
 done:
+  pcsim_program_destroy(&law);
   pcsim_flow_problem_destroy(&made);
   flow_boundaries_clear(&boundaries);
   clear_initial(&start);

@@ -44,71 +44,23 @@ void joined_keys_of(const pcsim_tree *tree, const pcsim_key *own, size_t n, cons
 
 /* ------------------------------------------------------------------ the force */
 
-/* Data of the cells that a force program may ask for. */
-typedef struct {
-  const pcsim_transport_view *view;
-  int64_t n;
-  double *points; /* [n][4] */
-  double *column; /* [m + 1][n] unknowns; zeros for velocities */
-  double *out;    /* [n][d] */
-} force_data;
-
-static void free_data(force_data *d) { pcsim_free(&d->points), pcsim_free(&d->column), pcsim_free(&d->out); }
-
-static pcsim_status make_data(const pcsim_mesh_view *v, force_data *d) {
-  const size_t n = (size_t)d->n;
-  PCSIM_TRY(pcsim_alloc(4 * n, sizeof(double), &d->points));
-  PCSIM_TRY(pcsim_alloc(n * ((size_t)d->view->num_unknowns + 1), sizeof(double), &d->column));
-  PCSIM_TRY(pcsim_alloc(n * (size_t)d->view->dim, sizeof(double), &d->out));
-  for (int64_t c = 0; c < d->n; ++c) memcpy(d->points + 4 * c, v->cell_centre + 3 * c, 3 * sizeof(double));
-  return PCSIM_OK;
-}
-
-static const double *data_of(const force_data *d, const char *name) {
-  const pcsim_transport_view *view = d->view;
-  if (!strcmp(name, "coordinates")) return d->points;
-  for (int i = 0; i < view->num_fields; ++i)
-    if (!strcmp(name, view->field[i])) return view->values[i];
-  int i = 0;
-  while (i < view->num_unknowns && strcmp(name, view->unknown[i]) != 0) ++i;
-  return d->column + i * d->n;
-}
-
-static pcsim_status run_force(const force_data *d) {
-  const pcsim_program *force = d->view->force;
-  pcsim_executor *x = NULL;
-  const char *name;
-  bool used;
-  pcsim_status status;
-  PCSIM_GOTO(pcsim_executor_create(force, NULL, &x), status, done);
-  PCSIM_GOTO(pcsim_executor_points(x, "points", d->n), status, done);
-  for (int i = 0; (name = pcsim_program_input(force, i, NULL, &used)); ++i)
-    if (used) PCSIM_GOTO(pcsim_executor_bind(x, name, data_of(d, name)), status, done);
-  PCSIM_GOTO(pcsim_executor_bind_output(x, "force", d->out), status, done);
-  status = pcsim_executor_run(x, false);
-done:
-  pcsim_executor_destroy(&x);
-  return status;
-}
-
 /* Largest force of the start and of unknowns as large as they are given, on this rank. */
 static pcsim_status largest_force(const pcsim_mesh *mesh, const pcsim_transport_view *view, double *force) {
-  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
   const int m = view->num_unknowns, dim = view->dim;
-  force_data d = {.view = view, .n = v->num_cells};
-  pcsim_status status = make_data(v, &d);
+  cell_values d;
+  pcsim_status status = cell_values_create(mesh, view, dim, &d);
   *force = 0;
   for (int full = 0; status == PCSIM_OK && full < 2; ++full) {
-    for (int64_t c = 0; c < d.n; ++c)
-      for (int i = 0; i < m; ++i) d.column[i * d.n + c] = full ? view->scale[i] : view->start[c * m + i];
-    status = run_force(&d);
+    for (int64_t c = 0; full && c < d.n; ++c)
+      for (int i = 0; i < m; ++i) d.column[i * d.n + c] = view->scale[i];
+    status = cell_values_run(&d, view->force, "force", 0);
     for (int64_t c = 0; status == PCSIM_OK && c < d.n; ++c) {
       double sum = 0;
       for (int i = 0; i < dim; ++i) sum += d.out[c * dim + i] * d.out[c * dim + i];
       if (isfinite(sum)) *force = fmax(*force, sqrt(sum));
     }
   }
-  free_data(&d);
+  cell_values_free(&d);
   return status;
 }
 
@@ -119,14 +71,15 @@ pcsim_status pcsim_joined_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
   PCSIM_CHECK(tree && mesh && pcsim_joined_given(tree), PCSIM_ERR_ARG,
               "the case has no typed equations beside a built-in model");
   pcsim_status status = pcsim_transport_problem_read(tree, mesh, transport);
-  if (status == PCSIM_OK) status = pcsim_flow_problem_read(tree, mesh, flow);
+  const pcsim_transport_view *view = *transport ? pcsim_transport_problem_get(*transport) : NULL;
+  if (status == PCSIM_OK) status = flow_problem_read(tree, mesh, view, flow);
   if (status != PCSIM_OK || !*flow || !*transport) goto fail;
-  const pcsim_transport_view *view = pcsim_transport_problem_get(*transport);
   if (view->force) status = largest_force(mesh, view, &force);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), status), status, fail);
   MPI_Allreduce(MPI_IN_PLACE, &force, 1, MPI_DOUBLE, MPI_MAX, pcsim_mesh_comm(mesh));
   flow_problem_add_force(*flow, force);
-  return PCSIM_OK;
+  PCSIM_GOTO(flow_problem_scale_viscosity(tree, *flow, view), status, fail);
+  if (pcsim_flow_problem_get(*flow)->viscosity > 0) return PCSIM_OK;
 fail:
   pcsim_flow_problem_destroy(flow);
   pcsim_transport_problem_destroy(transport);

@@ -11,7 +11,11 @@
 static const pcsim_key navier_stokes_keys[] = {
     {"model", PCSIM_KEY_TEXT, NULL, "", "", "name of a built-in model", 0, 0},
     {"density", PCSIM_KEY_NUMBER, NULL, "", "kg/m^3", "density, constant and positive", 0, 0},
-    {"viscosity", PCSIM_KEY_NUMBER, NULL, "", "Pa s", "dynamic viscosity, constant and positive", 0, 0},
+    {"viscosity", PCSIM_KEY_ANY, NULL, "", "Pa s",
+     "dynamic viscosity, positive: a number, or of place, time, `shear` (the shear rate) and unknowns of "
+     "typed "
+     "equations",
+     0, 0},
     {"force", PCSIM_KEY_NUMBERS, "", "", "N/m^3",
      "force on the fluid per volume: constant, or with typed equations of place, velocity and their unknowns",
      0, 0},
@@ -25,8 +29,8 @@ static const pcsim_key navier_stokes_keys[] = {
 static const char *const later[] = {"mean-velocity", "coefficients"};
 
 static const pcsim_model models[] = {
-    {"navier-stokes", "incompressible flow of a Newtonian fluid: velocity and pressure", navier_stokes_keys,
-     NUM(navier_stokes_keys)},
+    {"navier-stokes", "incompressible flow of a (generalised) Newtonian fluid: velocity and pressure",
+     navier_stokes_keys, NUM(navier_stokes_keys)},
 };
 
 const pcsim_model *pcsim_model_list(size_t *n) {
@@ -92,7 +96,8 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   }
   if (pcsim_tree_num_problems(tree) != before) return;
   physics->density = positive(tree, node, "density");
-  physics->viscosity = positive(tree, node, "viscosity");
+  physics->varies = flow_viscosity_varies(tree, node);
+  if (!physics->varies) physics->viscosity = positive(tree, node, "viscosity");
   const pcsim_node *force = pcsim_node_get(node, "force");
   int n = 0;
   if (joined) return; /* the force is read with the typed equations */

@@ -31,13 +31,6 @@ void pcsim_start_read(pcsim_tree *tree, pcsim_start *start) {
     pcsim_tree_problem(tree, potential, "`potential` beside `run`; keep one");
   if (start->potential && pcsim_transport_given(tree))
     pcsim_tree_problem(tree, potential, "`potential` starts a flow; typed equations have none");
-  if (pcsim_joined_given(tree) && (start->run || coarser || start->potential))
-    pcsim_tree_problem(
-        tree,
-        start->run ? run
-        : coarser  ? coarser
-                   : potential,
-        "equations that join a flow start from expressions only; expected e.g. {velocity: [0, 0]}");
   if (!coarser || !pcsim_node_integer(tree, node, "coarser", &start->coarser)) return;
   if (start->coarser < 1 || start->coarser > COARSER_MAX)
     pcsim_tree_problem(tree, coarser, "`coarser` is %lld; expected 1 to %d coarser meshes",

@@ -376,6 +376,9 @@ static pcsim_status find_kinks(const typed_case *c, pcsim_transport_problem *p) 
   pcsim_time_read(c->names.tree, &time);
   PCSIM_TRY(
       pcsim_program_table_points(p->terms, "coordinates", TYPED_T, time.start, time.end, num, &p->kinks));
+  if (p->force)
+    PCSIM_TRY(
+        pcsim_program_table_points(p->force, "coordinates", TYPED_T, time.start, time.end, num, &p->kinks));
   for (int k = 0; k < p->view.num_conditions; ++k)
     PCSIM_TRY(pcsim_program_table_points(p->condition[k].program, "coordinates", TYPED_T, time.start,
                                          time.end, num, &p->kinks));

@@ -53,6 +53,7 @@ typedef struct {
   bool wrong;  /* an unknown's name is: what uses the unknowns cannot be read */
   int num_unknowns;
   int num_carriers;                /* velocities of a built-in flow that the equations join */
+  bool shear;                      /* in their place stands the shear rate: the names of a viscosity */
   const char **unknown;            /* [num_unknowns + num_carriers] */
   const pcsim_node **unknown_node; /* [num_unknowns] */
   int num_coefficients;

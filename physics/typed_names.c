@@ -77,7 +77,8 @@ static void report_unknown_name(const checking *c, const pcsim_expr_node *tree) 
   for (int i = 0; i < 4; ++i)
     if ((names->dim != 2 || i != 2) && (i != TYPED_T || (c->may & MAY_TIME && !names->steady)))
       all[n++] = coordinates[i];
-  for (int i = 0; c->may & MAY_UNKNOWNS && i < names->num_unknowns; ++i) all[n++] = names->unknown[i];
+  const int unknowns = names->num_unknowns + names->shear;
+  for (int i = 0; c->may & MAY_UNKNOWNS && i < unknowns; ++i) all[n++] = names->unknown[i];
   for (int i = 0; i < names->num_coefficients; ++i) all[n++] = names->coefficient[i].name;
   for (int i = 0; i < names->num_parameters && i < 128; ++i) all[n++] = names->parameter[i];
   const char *near = pcsim_nearest(stem, all, (size_t)n);
@@ -133,6 +134,8 @@ static bool check_unknown(const checking *c, const pcsim_expr_node *tree, const 
   for (int i = 0; i < 4; ++i) derivative = derivative || name->orders[i];
   if (!(c->may & MAY_UNKNOWNS))
     return fail(c, tree, "`%s` contains an unknown; expected an expression of place and parameters");
+  if (derivative && c->names->shear && name->index >= c->names->num_unknowns)
+    return fail(c, tree, "`%s` contains a derivative of the shear rate; expected its value only");
   if (derivative && name->index >= c->names->num_unknowns)
     return fail(c, tree, "`%s` contains a derivative of the flow's velocity; expected its values only");
   if (derivative && !(c->may & MAY_DERIVATIVES))
@@ -258,7 +261,9 @@ static void join_velocities(typed_names *names) {
   const int dim = names->dim ? names->dim : 3;
   for (int i = 0; i < names->num_unknowns; ++i) {
     const char *name = names->unknown[i];
-    if (place_of(name, strlen(name), velocities, NUM(velocities)) < 0 && strcmp(name, "p") != 0) continue;
+    if (place_of(name, strlen(name), velocities, NUM(velocities)) < 0 && strcmp(name, "p") != 0 &&
+        strcmp(name, "shear") != 0)
+      continue;
     pcsim_tree_problem(names->tree, names->unknown_node[i],
                        "`%s` cannot be an unknown: it is a field of the flow that the equations join", name);
     names->wrong = true;

@@ -262,7 +262,7 @@ static pcsim_status functional_of_flux(const pcsim_tree *tree, const pcsim_monit
   (void)tree, (void)which;
   f->of.kind = PCSIM_FUNCTIONAL_FLUX;
   f->of.on_boundary = true;
-  f->of.unknown = it->field;
+  f->of.unknown = it->field - (monitors->joined ? PCSIM_FLOW_NUM_FIELDS : 0);
   return monitor_name_places(it->patch, mesh->num_patches, mesh->patch_name, f);
 }
 

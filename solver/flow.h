@@ -9,6 +9,7 @@
 #define PCSIM_SOLVER_FLOW_H
 
 #include "gradient.h"
+#include "system.h"
 
 #include <pcsim/solver.h>
 
@@ -40,6 +41,22 @@ typedef struct {
   double velocity[3];
 } flow_patch;
 
+/** A viscosity that varies (flow_viscosity.h); all 0 and NULL where it is constant. */
+typedef struct {
+  bool varies;
+  double floor;                          /**< least shear rate, scaled */
+  bool frozen;                           /**< tangents leave out that it changes */
+  int steps;                             /**< of the march */
+  int num;                               /**< unknowns of equations that join which it depends on */
+  const char *name[SYSTEM_UNKNOWNS_MAX]; /**< [num] borrowed from the problem */
+  double *nu;                            /**< [ni] on faces inside, scaled, of the last residual */
+  double *place;                         /**< [ni + nb][4] x, y, z, t of faces; NULL: it does not ask */
+  double *carried, *d_carried;           /**< [ni + nb][num] the unknowns, their direction in tangents */
+  bool wrong;                            /**< it was not positive somewhere: */
+  double wrong_value, wrong_centre[3];   /**< Pa s, m */
+  int64_t wrong_cell;
+} flow_viscosity;
+
 typedef struct flow_linear flow_linear;     /**< flow_linear.c */
 typedef struct flow_programs flow_programs; /**< flow_program.h */
 typedef struct flow_kernels flow_kernels;
@@ -56,7 +73,8 @@ typedef struct flow {
   int dim;
   int64_t n, nt, ni, nb;
   double scale_velocity, nu, density;
-  double force[3];   /**< scaled */
+  double force[3]; /**< scaled */
+  flow_viscosity viscous;
   double central;    /**< share of central interpolation in the convective flux */
   double kappa;      /**< share of cubic (Hermite) in face interpolation, 0: linear */
   double wall_order; /**< share of the parabola in the wall flux, 0: two points */

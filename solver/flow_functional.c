@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Quantities of a flow as programs of the whole mesh: sums over cells or boundary faces. */
 #include "flow_adjoint.h"
-#include "flow_law.h"
+#include "flow_viscosity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,22 +14,24 @@ static void write_unknowns(writer *w) {
 }
 
 /* density U^2: pressures, and forces on an area */
-static pcsim_value write_pressure_scale(const writer *w, const flow *f) {
-  const pcsim_value density = pcsim_build_input(w->p, "flow.density", PCSIM_NO_SPACE, 1);
+static pcsim_value write_pressure_scale(const writer *w, const flow *f, pcsim_value density) {
+  if (density < 0) density = pcsim_build_input(w->p, "flow.density", PCSIM_NO_SPACE, 1);
   return write_mul(w, density, write_number(w, f->scale_velocity * f->scale_velocity));
 }
 
 /* Force or flow of the faces of one group; PCSIM_NO_VALUE: nothing flows there. */
-static pcsim_value write_of_group(const writer *w, int group, const double *direction, pcsim_value tau,
-                                  pcsim_value nu) {
+static pcsim_value write_of_group(const writer *w, const flow *f, int group, const double *direction,
+                                  pcsim_value tau, const law_numbers *shared) {
   pcsim_program *p = w->p;
   const char *name = flow_group_name(group);
   const pcsim_space space = pcsim_build_space(p, name);
   const pcsim_map owner = write_map(w, name, "owner", space);
-  law_boundary b = law_boundary_of(w, group, space, nu);
+  law_boundary b = law_boundary_of(w, group, space, shared->nu);
   b.x = pcsim_build_gather(p, owner, w->q);
   b.g = pcsim_build_gather(p, owner, w->grad);
   b.tau = pcsim_build_gather(p, owner, tau);
+  const law_viscosity law = law_viscosity_of(w, f, name, space, shared);
+  b.law = f->viscous.varies ? &law : NULL;
   const law_boundary_flux out = law_write_boundary(w, (flow_group_kind)group, &b);
   const pcsim_value weight = write_input(w, name, "weight", space, 1);
   pcsim_value value = out.mass;
@@ -48,13 +50,14 @@ pcsim_status flow_write_surface_sum(const flow *f, const double *direction, pcsi
   PCSIM_TRY(law_begin(f, &w));
   write_unknowns(&w);
   const pcsim_value tau = write_input(&w, "cells", "tau", w.cells, 1);
-  const pcsim_value nu = pcsim_build_input(w.p, "flow.nu", PCSIM_NO_SPACE, 1);
+  const law_numbers shared = law_numbers_of(&w, f);
   pcsim_value sum = write_number(&w, 0);
   for (int group = 0; group < FLOW_NUM_GROUPS; group++) {
-    const pcsim_value part = write_of_group(&w, group, direction, tau, nu);
+    const pcsim_value part = write_of_group(&w, f, group, direction, tau, &shared);
     if (part >= 0) sum = write_add(&w, sum, part);
   }
-  const pcsim_value scale = direction ? write_pressure_scale(&w, f) : write_number(&w, f->scale_velocity);
+  const pcsim_value scale =
+      direction ? write_pressure_scale(&w, f, shared.density) : write_number(&w, f->scale_velocity);
   pcsim_build_output(w.p, "value", write_mul(&w, scale, sum));
   return write_end(&w, program);
 }
@@ -79,7 +82,8 @@ static void give_unknowns(const writer *w, const flow *f, pcsim_map owner, pcsim
   static const char *const names[] = {"u", "v", "w"};
   pcsim_program *p = w->p;
   const pcsim_value q = pcsim_build_gather(p, owner, w->q), grad = pcsim_build_gather(p, owner, w->grad);
-  const pcsim_value velocity = write_number(w, f->scale_velocity), pressure = write_pressure_scale(w, f);
+  const pcsim_value velocity = write_number(w, f->scale_velocity),
+                    pressure = write_pressure_scale(w, f, PCSIM_NO_VALUE);
   for (int i = 0; i < w->m; i++) {
     const char *name = i == w->d ? "p" : names[i];
     const pcsim_value scale = i == w->d ? pressure : velocity;

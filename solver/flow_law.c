@@ -4,8 +4,10 @@
  * point where the centre line meets the face, at the share t of it): phi_f = (1-t) phi_P + t phi_N + gbar.r +
  * kappa t(1-t) [ (1-2t)(phi_P - phi_N) + (1-t) g_P.d - t g_N.d ] Mass flux (Rhie and Chow 1983, with tau =
  * V/a_P free of the pseudo-time step): m = u_f.S - tau_f g [ (p_N - p_P) - gbar_p.d ],  g = |S|^2/(S.d)
- * Viscous flux: nu [ g (u_N - u_P) + gbar_u.(S - g d) ]. */
-#include "flow_law.h"
+ * Viscous flux: nu [ g (u_N - u_P) + gbar_u.(S - g d) ], which is nu G.S with the gradient G = gbar_u + (u_N
+ * - u_P - gbar_u.d) S/(S.d). Where nu varies it is that of G, and the flux nu (G + G^T).S (flow_viscosity.c).
+ */
+#include "flow_viscosity.h"
 
 static pcsim_value rows(const writer *w, pcsim_value a, int first, int n) {
   return pcsim_build_slice(w->p, a, first, n);
@@ -77,6 +79,30 @@ static pcsim_value upwind(const writer *w, const face_parts *e, const law_face *
   return where(w, write_op(w, PCSIM_OP_LE, write_number(w, 0), mass), left, right);
 }
 
+/* The velocity's gradient on the face, d columns of d rows: column i is that of u_i. */
+static void face_gradient(const writer *w, const face_parts *e, const law_face *f, pcsim_value *g) {
+  const int d = w->d;
+  const pcsim_value along_line = write_div(w, e->area, write_dot(w, e->area, e->line));
+  for (int i = 0; i < d; i++) {
+    const pcsim_value mean = write_add(w, write_mul(w, e->s, rows(w, f->gp, i * d, d)),
+                                       write_mul(w, e->t, rows(w, f->gn, i * d, d)));
+    const pcsim_value jump = write_sub(w, write_row(w, f->xn, i), write_row(w, f->xp, i));
+    const pcsim_value missing = write_sub(w, jump, write_dot(w, mean, e->line));
+    g[i] = write_add(w, mean, write_mul(w, missing, along_line));
+  }
+}
+
+/* Viscous flux without nu, which the law gives if nobody else has. */
+static pcsim_value varying_friction(const writer *w, const face_parts *e, const law_face *f,
+                                    pcsim_value *nu) {
+  pcsim_value g[3];
+  strain_rate strain;
+  face_gradient(w, e, f, g);
+  write_strain(w, g, &strain);
+  if (*nu < 0) *nu = write_viscosity(w, f->law, &strain);
+  return write_strain_through(w, &strain, e->area);
+}
+
 /* Viscous flux without nu. */
 static pcsim_value friction(const writer *w, const face_parts *e, const law_face *f) {
   const int d = w->d;
@@ -92,8 +118,10 @@ law_face_flux law_write_face(const writer *w, const flow_choices *choices, const
   const face_parts e = parts_of(w, f->geometry);
   const pcsim_value x = interpolated(w, choices->kappa, &e, f);
   const pcsim_value tau = write_add(w, write_mul(w, e.s, f->tau_p), write_mul(w, e.t, f->tau_n));
-  law_face_flux out = {
-      .velocity = rows(w, x, 0, d), .dissipation = write_mul(w, tau, e.g), .jump = pressure_jump(w, &e, f)};
+  law_face_flux out = {.velocity = rows(w, x, 0, d),
+                       .dissipation = write_mul(w, tau, e.g),
+                       .jump = pressure_jump(w, &e, f),
+                       .nu = f->nu};
   const pcsim_value interpolation = write_dot(w, out.velocity, e.area);
   out.mass = write_sub(w, interpolation, write_mul(w, out.dissipation, out.jump));
   if (choices->central < 1) {
@@ -103,8 +131,8 @@ law_face_flux law_write_face(const writer *w, const flow_choices *choices, const
   }
   const pcsim_value convected = write_mul(w, out.mass, out.velocity);
   const pcsim_value pressure = write_mul(w, write_row(w, x, d), e.area);
-  const pcsim_value momentum =
-      write_sub(w, write_add(w, convected, pressure), write_mul(w, f->nu, friction(w, &e, f)));
+  const pcsim_value viscous = f->law ? varying_friction(w, &e, f, &out.nu) : friction(w, &e, f);
+  const pcsim_value momentum = write_sub(w, write_add(w, convected, pressure), write_mul(w, out.nu, viscous));
   out.flux = join(w, momentum, out.mass);
   return out;
 }
@@ -147,17 +175,61 @@ static pcsim_value wall_friction(const writer *w, const law_boundary *b, const b
 static law_boundary_flux given_velocity(const writer *w, const law_boundary *b, const boundary_parts *e) {
   return (law_boundary_flux){.mass = write_dot(w, e->given, e->area),
                              .state = join(w, e->given, e->pressure),
-                             .viscous = wall_friction(w, b, e)};
+                             .viscous = b->law ? PCSIM_NO_VALUE : wall_friction(w, b, e)};
+}
+
+/* The cell's gradient, with the slope that meets the given velocity as in wall_friction. */
+static void wall_gradient(const writer *w, const law_boundary *b, const boundary_parts *e, bool meets,
+                          pcsim_value *g) {
+  const int d = w->d;
+  const pcsim_value outward = write_div(w, e->area, write_dot(w, e->area, e->line));
+  const pcsim_value factor = write_add(w, write_number(w, 1), e->share);
+  for (int i = 0; i < d; i++) {
+    g[i] = rows(w, b->g, i * d, d);
+    if (!meets) continue;
+    const pcsim_value jump = write_sub(w, write_row(w, e->given, i), write_row(w, e->u, i));
+    const pcsim_value missing = write_sub(w, jump, write_dot(w, g[i], e->line));
+    g[i] = write_add(w, g[i], write_mul(w, write_mul(w, factor, missing), outward));
+  }
+}
+
+/* What friction takes out of the cell where the viscosity varies. Along an outlet the velocity does not
+ * change across it: what is left of the stress acts along it, by the slope of the normal velocity. At a slip
+ * wall it acts across. */
+static pcsim_value varying_viscous(const writer *w, flow_group_kind kind, const law_boundary *b,
+                                   const boundary_parts *e, pcsim_value *nu) {
+  pcsim_value g[3], parts[3];
+  strain_rate strain;
+  wall_gradient(w, b, e, kind == FLOW_GROUP_GIVEN, g);
+  write_strain(w, g, &strain);
+  if (*nu < 0) *nu = write_viscosity(w, b->law, &strain);
+  if (kind == FLOW_GROUP_GIVEN) return write_mul(w, *nu, write_strain_through(w, &strain, e->area));
+  if (kind == FLOW_GROUP_SLIP) {
+    const pcsim_value twice = write_mul(w, write_number(w, -2), write_mul(w, *nu, e->g));
+    return write_mul(w, write_mul(w, twice, write_div(w, e->un, e->area2)), e->area);
+  }
+  for (int j = 0; j < w->d; j++) {
+    for (int i = 0; i < w->d; i++) {
+      const pcsim_value part = write_mul(w, write_row(w, g[i], j), write_row(w, e->area, i));
+      parts[j] = i ? write_add(w, parts[j], part) : part;
+    }
+  }
+  const pcsim_value slope = pcsim_build_concat(w->p, parts, w->d); /* of u.S */
+  const pcsim_value across = write_div(w, write_dot(w, slope, e->area), e->area2);
+  return write_mul(w, *nu, write_sub(w, slope, write_mul(w, across, e->area)));
 }
 
 /* Only the normal component is held. */
 static law_boundary_flux slip(const writer *w, const law_boundary *b, const boundary_parts *e) {
   const pcsim_value u = write_add(w, e->u, along(w, b->g, 0, w->d, e->line));
   const pcsim_value through = write_div(w, write_dot(w, u, e->area), e->area2);
+  law_boundary_flux out = {.mass = PCSIM_NO_VALUE,
+                           .state = join(w, write_sub(w, u, write_mul(w, through, e->area)), e->pressure),
+                           .viscous = PCSIM_NO_VALUE};
+  if (b->law) return out;
   const pcsim_value held = write_mul(w, write_mul(w, b->nu, e->g), write_div(w, e->un, e->area2));
-  return (law_boundary_flux){.mass = PCSIM_NO_VALUE,
-                             .state = join(w, write_sub(w, u, write_mul(w, through, e->area)), e->pressure),
-                             .viscous = pcsim_build_unary(w->p, PCSIM_OP_NEG, write_mul(w, held, e->area))};
+  out.viscous = pcsim_build_unary(w->p, PCSIM_OP_NEG, write_mul(w, held, e->area));
+  return out;
 }
 
 /* No friction. */
@@ -184,6 +256,8 @@ law_boundary_flux law_write_boundary(const writer *w, flow_group_kind kind, cons
                                                                                       outlet, total_pressure};
   const boundary_parts e = boundary_parts_of(w, b);
   law_boundary_flux out = write[kind](w, b, &e);
+  out.nu = b->nu;
+  if (b->law) out.viscous = varying_viscous(w, kind, b, &e, &out.nu);
   pcsim_value momentum = write_mul(w, write_row(w, out.state, w->d), e.area), convected = out.mass;
   if (kind == FLOW_GROUP_OUTLET) { /* one that sucks: half of the flux keeps the kinetic energy bounded */
     const pcsim_value half = write_mul(w, write_number(w, 0.5), out.mass);

@@ -16,13 +16,31 @@ typedef struct {
   double central, kappa;
 } flow_choices;
 
+/** What the laws at all faces of a program share, as inputs; once in a program. */
+typedef struct {
+  pcsim_value nu;      /**< PCSIM_NO_VALUE where the viscosity varies */
+  pcsim_value density; /**< PCSIM_NO_VALUE where it is constant, as the next */
+  pcsim_value floor;   /**< least shear rate, scaled: f->viscous.floor */
+} law_numbers;
+
+/** A viscosity that varies, at the points of a space: what it may depend on beside the velocity's gradient.
+ * Stresses are then those of grad u + grad u^T. */
+typedef struct {
+  const flow *f;
+  pcsim_space space;
+  pcsim_value coordinates; /**< 4 rows; PCSIM_NO_VALUE where the viscosity does not ask, as the next */
+  pcsim_value carried;     /**< f->viscous.num rows: unknowns of the equations that join */
+  const law_numbers *shared;
+} law_viscosity;
+
 /** An interior face: owner P, neighbour N. */
 typedef struct {
   pcsim_value geometry;     /**< FLOW_FACE_WIDTH rows */
   pcsim_value xp, xn;       /**< m rows each */
   pcsim_value gp, gn;       /**< m*d rows each */
   pcsim_value tau_p, tau_n; /**< Rhie and Chow's coefficients of both cells */
-  pcsim_value nu;           /**< viscosity on the face */
+  pcsim_value nu;           /**< viscosity on the face; PCSIM_NO_VALUE: that of the law */
+  const law_viscosity *law; /**< NULL: constant */
 } law_face;
 typedef struct {
   pcsim_value flux;        /**< m rows, out of P */
@@ -30,6 +48,7 @@ typedef struct {
   pcsim_value velocity;    /**< d rows, convected */
   pcsim_value dissipation; /**< tau g of the face */
   pcsim_value jump;        /**< of pressure beyond its linear course: what is dissipated */
+  pcsim_value nu;          /**< viscosity */
 } law_face_flux;
 law_face_flux law_write_face(const writer *w, const flow_choices *choices, const law_face *f);
 
@@ -38,7 +57,8 @@ typedef struct {
   pcsim_value geometry; /**< FLOW_WALL_WIDTH rows */
   pcsim_value value;    /**< m rows given; those of other unknowns are not looked at */
   pcsim_value x, g;     /**< m, m*d rows of the cell */
-  pcsim_value tau, nu;
+  pcsim_value tau, nu;  /**< nu as in law_face */
+  const law_viscosity *law;
 } law_boundary;
 typedef struct {
   pcsim_value flux;    /**< m rows out of the domain */
@@ -46,6 +66,7 @@ typedef struct {
   pcsim_value state;   /**< m rows: velocity and pressure on the face */
   pcsim_value viscous; /**< d rows: what friction takes out of the cell; its negative acts on the boundary;
                             PCSIM_NO_VALUE: there is none */
+  pcsim_value nu;
 } law_boundary_flux;
 law_boundary_flux law_write_boundary(const writer *w, flow_group_kind kind, const law_boundary *b);
 
@@ -53,6 +74,11 @@ law_boundary_flux law_write_boundary(const writer *w, flow_group_kind kind, cons
  *  velocity scale. `area` d rows, `g` and `mass` (PCSIM_NO_VALUE: none passes) one. */
 pcsim_value law_write_pace(const writer *w, bool given, bool friction, pcsim_value area, pcsim_value g,
                            pcsim_value mass, pcsim_value nu);
+
+law_numbers law_numbers_of(const writer *w, const flow *f);
+/** Inputs of a viscosity that varies on the points of a space. */
+law_viscosity law_viscosity_of(const writer *w, const flow *f, const char *name, pcsim_space space,
+                               const law_numbers *shared);
 
 /** A program of the mesh that is being written: space "cells" and no values. */
 pcsim_status law_begin(const flow *f, writer *w) PCSIM_NODISCARD;

@@ -21,6 +21,13 @@ static pcsim_status allocate_group(const flow *f, flow_group *g) {
   PCSIM_TRY(pcsim_alloc(num * d, sizeof(double), &g->viscous));
   PCSIM_TRY(pcsim_alloc(num, sizeof(double), &g->d_mass));
   PCSIM_TRY(pcsim_alloc(num * m, sizeof(double), &g->d_state));
+  if (f->viscous.varies) {
+    const size_t carried = (size_t)f->viscous.num;
+    PCSIM_TRY(pcsim_alloc(num, sizeof(double), &g->nu));
+    PCSIM_TRY(pcsim_alloc(num * 4, sizeof(double), &g->place));
+    PCSIM_TRY(pcsim_alloc(num * carried, sizeof(double), &g->carried));
+    PCSIM_TRY(pcsim_alloc(num * carried, sizeof(double), &g->d_carried));
+  }
   return pcsim_alloc(num * m * m, sizeof(double), &g->block);
 }
 
@@ -36,6 +43,8 @@ static pcsim_status make_groups(flow_programs *p) {
     flow_group *g = &p->group[flow_group_of(f->wall_kind[k])];
     memcpy(g->geometry + g->num * width, f->wall + k * width, (size_t)width * sizeof(double));
     g->owner[g->num] = f->wall_owner[k];
+    if (f->viscous.place)
+      memcpy(g->place + 4 * g->num, f->viscous.place + 4 * (f->ni + k), 4 * sizeof(double));
     g->face[g->num++] = k;
   }
   return PCSIM_OK;
@@ -47,6 +56,18 @@ void flow_programs_set_values(flow_programs *p) {
     for (int64_t k = 0; k < p->group[i].num; k++)
       memcpy(p->group[i].value + k * m, p->f->wall_value + p->group[i].face[k] * m,
              (size_t)m * sizeof(double));
+}
+
+void flow_programs_set_carried(flow_programs *p, bool along) {
+  const flow *f = p->f;
+  const int num = f->viscous.num;
+  const double *from = (along ? f->viscous.d_carried : f->viscous.carried) + f->ni * num;
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    flow_group *g = &p->group[i];
+    double *to = along ? g->d_carried : g->carried;
+    for (int64_t k = 0; k < g->num; k++)
+      memcpy(to + k * num, from + g->face[k] * num, (size_t)num * sizeof *to);
+  }
 }
 
 /* ------------------------------------------------------------------- binding */
@@ -64,7 +85,8 @@ static pcsim_status bind_group(const flow_group *g, const char *space, const pcs
   const struct {
     const char *name;
     const double *data;
-  } inputs[] = {{"geometry", g->geometry}, {"value", g->value}, {"mass", g->mass}};
+  } inputs[] = {{"geometry", g->geometry}, {"value", g->value},       {"mass", g->mass},
+                {"viscosity", g->nu},      {"coordinates", g->place}, {"carried", g->carried}};
   PCSIM_TRY(pcsim_executor_points(x, space, g->num));
   snprintf(name, sizeof name, "%s.owner", space);
   PCSIM_TRY(pcsim_executor_bind_index(x, name, g->owner));
@@ -72,7 +94,8 @@ static pcsim_status bind_group(const flow_group *g, const char *space, const pcs
     snprintf(name, sizeof name, "%s.%s", space, inputs[i].name);
     PCSIM_TRY(bind(x, program, name, inputs[i].data));
   }
-  return PCSIM_OK;
+  snprintf(name, sizeof name, "d_%s.carried", space);
+  return bind(x, program, name, g->d_carried);
 }
 
 pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program *program, int knows,
@@ -96,7 +119,12 @@ pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program 
                 {"faces.geometry", f->face},
                 {"rhie-chow", &f->rhie_chow},
                 {"cells.force", f->cell_force},
-                {"flow.density", &f->density}};
+                {"flow.density", &f->density},
+                {"viscosity", f->viscous.nu},
+                {"shear-floor", &f->viscous.floor},
+                {"faces.coordinates", f->viscous.place},
+                {"faces.carried", f->viscous.carried},
+                {"d_faces.carried", f->viscous.d_carried}};
   PCSIM_TRY(pcsim_executor_create(program, NULL, x));
   PCSIM_TRY(pcsim_executor_points(*x, "cells", f->nt));
   if (knows & FLOW_FACES) PCSIM_TRY(pcsim_executor_points(*x, "faces", f->ni));
@@ -114,7 +142,7 @@ pcsim_status flow_programs_executor(const flow_programs *p, const pcsim_program 
 /* ---------------------------------------------------------------- executors */
 
 /* Outputs of a program and where they go; an executor has room for so many. */
-enum { OUTPUTS_MAX = 24 };
+enum { OUTPUTS_MAX = 32 };
 typedef struct {
   int num;
   char text[OUTPUTS_MAX][NAME];
@@ -132,6 +160,13 @@ static void add_group_output(output_list *o, int group, const char *name, double
   char text[NAME];
   snprintf(text, sizeof text, "%s.%s", flow_group_name(group), name);
   add_output(o, text, data);
+}
+
+/* Where it varies; `cut`: it is taken from the last residual. */
+static void add_viscosities(flow_programs *p, output_list *o, bool cut) {
+  if (!p->f->viscous.varies) return;
+  add_output(o, "viscosity", cut ? NULL : p->f->viscous.nu);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) add_group_output(o, i, "viscosity", cut ? NULL : p->group[i].nu);
 }
 
 /* Volume fluxes through boundaries; slip has none. */
@@ -172,17 +207,24 @@ static pcsim_status make_residual(flow_programs *p, const pcsim_program *all) {
   add_output(&o, "velocity", p->f->face_velocity);
   add_output(&o, "dissipation", p->f->dissipation);
   add_masses(p, &o, false);
+  add_viscosities(p, &o, false);
   return make(p, all, FLOW_EVERYTHING, &o, &p->residual);
 }
 
-static pcsim_status make_tangent(flow_programs *p, const pcsim_program *all) {
+/* The tangent of `all`; with `viscosity` cut at the stored one. */
+static pcsim_status make_tangent(flow_programs *p, const pcsim_program *all, bool viscosity,
+                                 pcsim_executor **x) {
+  static const char *const wrt[] = {"cells.q",      "cells.grad",     "faces.carried", "given.carried",
+                                    "slip.carried", "outlet.carried", "total.carried"};
+  const int num_wrt = p->f->viscous.num && viscosity ? 3 + FLOW_NUM_GROUPS : 2;
   pcsim_program *tangent = NULL;
   output_list o = {0};
-  PCSIM_TRY(pcsim_transform_jvp(all, (const char *const[]){"cells.q", "cells.grad"}, 2, &tangent));
+  PCSIM_TRY(pcsim_transform_jvp(all, wrt, num_wrt, &tangent));
   add_output(&o, "d_all", p->all);
   add_output(&o, "mass", NULL);
   add_output(&o, "velocity", NULL);
   add_output(&o, "dissipation", NULL);
+  if (viscosity) add_viscosities(p, &o, true);
   if (p->f->cell_force) { /* what is carried by the flow follows it */
     add_output(&o, "d_mass", p->f->d_mass);
     add_output(&o, "d_velocity", p->f->d_face_velocity);
@@ -194,8 +236,23 @@ static pcsim_status make_tangent(flow_programs *p, const pcsim_program *all) {
       if (i != FLOW_GROUP_SLIP) add_output(&o, name, p->group[i].d_mass);
     }
   }
-  const pcsim_status status = make(p, tangent, FLOW_EVERYTHING, &o, &p->tangent);
+  const pcsim_status status = make(p, tangent, FLOW_EVERYTHING, &o, x);
   pcsim_program_destroy(&tangent);
+  return status;
+}
+
+/* The viscosity becomes an input, which is what stands still. */
+static pcsim_status make_frozen_tangent(flow_programs *p, const pcsim_program *all) {
+  pcsim_program *frozen = NULL;
+  output_list o = {0};
+  pcsim_status status;
+  if (!p->f->viscous.varies) return PCSIM_OK;
+  add_viscosities(p, &o, true);
+  PCSIM_TRY(pcsim_program_copy(all, &frozen));
+  PCSIM_GOTO(pcsim_program_cut(frozen, o.name, o.num), status, done);
+  status = make_tangent(p, frozen, false, &p->frozen_tangent);
+done:
+  pcsim_program_destroy(&frozen);
   return status;
 }
 
@@ -213,7 +270,7 @@ static pcsim_status make_surface(flow_programs *p, const pcsim_program *all) {
   add_masses(p, &o, false);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
     add_group_output(&o, i, "state", p->group[i].state);
-    if (i == FLOW_GROUP_GIVEN || i == FLOW_GROUP_SLIP)
+    if (i == FLOW_GROUP_GIVEN || i == FLOW_GROUP_SLIP || p->f->viscous.varies)
       add_group_output(&o, i, "viscous", p->group[i].viscous);
   }
   return make(p, all, FLOW_EVERYTHING, &o, &p->surface);
@@ -246,7 +303,8 @@ static pcsim_status fill(flow_programs *p) {
   PCSIM_TRY(pcsim_alloc(FLOW_BLOCKS_AT_ONCE * m * m, sizeof(double), &p->block_neighbour));
   PCSIM_TRY(flow_write_program(f, &all));
   PCSIM_GOTO(make_residual(p, all), status, done);
-  PCSIM_GOTO(make_tangent(p, all), status, done);
+  PCSIM_GOTO(make_tangent(p, all, true, &p->tangent), status, done);
+  PCSIM_GOTO(make_frozen_tangent(p, all), status, done);
   PCSIM_GOTO(make_coefficients(p, all), status, done);
   PCSIM_GOTO(make_surface(p, all), status, done);
   status = make_blocks(p);
@@ -270,6 +328,7 @@ void flow_programs_destroy(flow_programs **out) {
   flow_programs *p = *out;
   if (!p) return;
   pcsim_executor_destroy(&p->residual), pcsim_executor_destroy(&p->tangent);
+  pcsim_executor_destroy(&p->frozen_tangent);
   pcsim_executor_destroy(&p->coefficients), pcsim_executor_destroy(&p->surface);
   pcsim_executor_destroy(&p->blocks), pcsim_executor_destroy(&p->boundary_blocks);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
@@ -277,6 +336,7 @@ void flow_programs_destroy(flow_programs **out) {
     pcsim_free(&g->face), pcsim_free(&g->owner), pcsim_free(&g->geometry), pcsim_free(&g->value);
     pcsim_free(&g->mass), pcsim_free(&g->state), pcsim_free(&g->viscous), pcsim_free(&g->block);
     pcsim_free(&g->d_mass), pcsim_free(&g->d_state);
+    pcsim_free(&g->nu), pcsim_free(&g->place), pcsim_free(&g->carried), pcsim_free(&g->d_carried);
   }
   pcsim_free(&p->all), pcsim_free(&p->block_owner), pcsim_free(&p->block_neighbour);
   pcsim_free(out);
@@ -296,9 +356,10 @@ static pcsim_status residual(flow *f, double *r) {
 static pcsim_status tangent(flow *f, const double *v, const double *v_grad, double *y) {
   const flow_programs *p = f->programs;
   const int m = f->dim + 1;
-  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_cells.q", v));
-  PCSIM_TRY(pcsim_executor_bind(p->tangent, "d_cells.grad", v_grad));
-  PCSIM_TRY(pcsim_executor_run(p->tangent, false));
+  pcsim_executor *x = f->viscous.frozen ? p->frozen_tangent : p->tangent;
+  PCSIM_TRY(pcsim_executor_bind(x, "d_cells.q", v));
+  PCSIM_TRY(pcsim_executor_bind(x, "d_cells.grad", v_grad));
+  PCSIM_TRY(pcsim_executor_run(x, false));
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < m - 1; i++) y[c * m + i] = p->all[c * m + i] + f->diagonal[c] * v[c * m + i];
     y[c * m + m - 1] = p->all[c * m + m - 1];
@@ -317,6 +378,7 @@ static pcsim_status run_blocks(const flow *f, int64_t first, int64_t num) {
   PCSIM_TRY(pcsim_executor_bind(x, "mass", f->mass + first));
   PCSIM_TRY(pcsim_executor_bind(x, "velocity", f->face_velocity + first * f->dim));
   PCSIM_TRY(pcsim_executor_bind(x, "dissipation", f->dissipation + first));
+  if (f->viscous.varies) PCSIM_TRY(pcsim_executor_bind(x, "viscosity", f->viscous.nu + first));
   return pcsim_executor_run(x, false);
 }
 

@@ -8,13 +8,17 @@
  *
  *  - cells.q, cells.grad, cells.tau, cells.volume: [nt][m], [nt][m*d], [nt], [nt]
  *  - cells.force: [nt][d], where equations join the flow
- *  - flow.nu, flow.force, flow.density, rhie-chow: number, [d], numbers
+ *  - flow.nu, flow.force, flow.density, rhie-chow: number, [d], numbers; no flow.nu where the viscosity
+ * varies
+ *  - shear-floor: number, faces.coordinates, faces.carried: [ni][4], [ni][viscous.num], and likewise of
+ * groups: what a viscosity that varies asks for
  *  - faces.geometry: [ni][FLOW_FACE_WIDTH]; maps faces.owner, faces.neighbour
  *  - GROUP.geometry, GROUP.value: [num][FLOW_WALL_WIDTH], [num][m]; map GROUP.owner
  *
  *  - all: [nt][m] residual; what stands in ghosts is a part of it
  *  - mass, velocity, dissipation: [ni], [ni][d], [ni] volume flux, convected velocity, tau g of the face
  *  - GROUP.mass, GROUP.state, GROUP.viscous: [num], [num][m], [num][d]
+ *  - viscosity, GROUP.viscosity: [ni], [num] where it varies
  *  - pace, coefficient: [nt] a_P, and tau of Rhie and Chow from it (owned cells)
  *  - stored.NAME: mass, velocity, dissipation, pace, and jump [ni], the pressure jump that is dissipated;
  * frozen: what a reverse is cut at (pcsim_program_cut) */
@@ -32,6 +36,9 @@ typedef struct {
   double *mass, *state, *viscous; /**< [num], [num][m], [num][d]; 0 where there is none */
   double *block;                  /**< [num][m*m] of the compact Jacobian */
   double *d_mass, *d_state;       /**< of the last tangent, where equations join the flow */
+  double *nu;                     /**< [num] where the viscosity varies, as the next; of the last residual */
+  double *place;                  /**< [num][4] */
+  double *carried, *d_carried;    /**< [num][viscous.num] */
 } flow_group;
 
 struct flow_programs {
@@ -39,6 +46,7 @@ struct flow_programs {
   flow_group group[FLOW_NUM_GROUPS];
   double *all;                           /**< [nt][m] */
   double *block_owner, *block_neighbour; /**< [FLOW_BLOCKS_AT_ONCE][m*m] of the compact Jacobian */
+  pcsim_executor *frozen_tangent;        /**< at a viscosity that stands still; NULL where it is constant */
   pcsim_executor *residual, *tangent, *coefficients, *surface, *blocks, *boundary_blocks;
 };
 /** Faces whose blocks are made at a time. */
@@ -51,6 +59,9 @@ void flow_programs_destroy(flow_programs **programs);
 void flow_programs_set_values(flow_programs *p);
 /** Functions that run f->programs. */
 extern const flow_kernels flow_program_kernels;
+
+/** The groups' part of f->viscous.carried, or `along` of its direction. */
+void flow_programs_set_carried(flow_programs *p, bool along);
 
 /** The program with everything above as outputs. Caller destroys. */
 pcsim_status flow_write_program(const flow *f, pcsim_program **program) PCSIM_NODISCARD;

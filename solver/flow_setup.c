@@ -2,6 +2,7 @@
 /* Packing a mesh and a problem for the kernels, and the steps they are called in. */
 #include "face_parts.h"
 #include "flow_program.h"
+#include "flow_viscosity.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static void pack_values(flow *f) {
 }
 
 pcsim_status flow_set_time(flow *f, double t) {
+  flow_viscosity_set_time(f, t);
   if (!f->changing || f->time == t) return PCSIM_OK;
   PCSIM_TRY(pcsim_flow_problem_set_time(f->changing, t));
   f->time = t;
@@ -149,6 +151,7 @@ pcsim_status flow_create(const pcsim_mesh *mesh, pcsim_flow_problem *problem,
   status = pack_interior(f);
   if (status == PCSIM_OK) status = pack_boundary(f);
   if (status == PCSIM_OK) status = allocate_state(f);
+  if (status == PCSIM_OK) status = flow_viscosity_create(f);
   if (status == PCSIM_OK)
     status = flow_gradient_create(f, (const double[2]){options->time.start, options->time.end});
   if (status == PCSIM_OK) status = flow_programs_create(f, &f->programs);
@@ -166,6 +169,7 @@ void flow_destroy(flow **out) {
   if (!f) return;
   gradient_destroy(&f->gradient);
   flow_programs_destroy(&f->programs);
+  flow_viscosity_destroy(f);
   void *blocks[] = {&f->owner,       &f->neighbour,
                     &f->face,        &f->wall_owner,
                     &f->wall_kind,   &f->wall,
@@ -196,7 +200,9 @@ pcsim_status flow_update_gradient(flow *f) {
 
 pcsim_status flow_residual(flow *f, double *r) {
   PCSIM_TRY(flow_update_gradient(f));
-  return f->kernels->residual(f, r);
+  PCSIM_TRY(f->kernels->residual(f, r));
+  flow_viscosity_check(f, r);
+  return PCSIM_OK;
 }
 
 pcsim_status flow_update_coefficients(flow *f) {

@@ -36,19 +36,9 @@ static pcsim_status create_march(pcsim_flow_solver *s) {
 
 static pcsim_status create_timestep(pcsim_flow_solver *s) {
   const pcsim_flow_options *o = &s->options;
-  const timestep_options unsteady = {.scheme = o->time.scheme,
-                                     .start = o->time.start,
-                                     .end = o->time.end,
-                                     .tolerance = o->time.tolerance,
-                                     .step = o->time.step,
-                                     .first = o->time.first,
-                                     .most = o->time.most,
-                                     .least = o->time.least,
-                                     .steps_max = o->time.steps,
-                                     .num_stops = o->num_stops,
-                                     .stops = o->stops,
-                                     .num_kinks = s->f->problem->num_kinks,
-                                     .kinks = s->f->problem->kinks};
+  const pcsim_flow_view *view = s->f->problem;
+  const timestep_options unsteady =
+      timestep_options_of(&o->time, o->num_stops, o->stops, view->num_kinks, view->kinks);
   return timestep_create(&s->system, &unsteady, &s->timestep);
 }
 
@@ -223,6 +213,8 @@ pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_functio
                                        const char *const *parameters, int num_parameters, double tolerance,
                                        pcsim_flow_sensitivity *sensitivity) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady flows; this one goes through time");
+  PCSIM_CHECK(!s->f->viscous.varies, PCSIM_ERR_ARG,
+              "adjoints are of flows whose viscosity is constant; this one varies");
   return flow_sensitivity(s->f, s->linear, s->problem, quantity, parameters, num_parameters, tolerance,
                           sensitivity);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The discrete flow as a system: A is the volume times the velocity; continuity has no accumulation. */
 #include "flow_system.h"
+#include "flow_viscosity.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static pcsim_status residual(void *context, double t, double *r) {
  * term. */
 static pcsim_status freeze(void *context, double t, bool fresh) {
   flow *f = ((flow_context *)context)->f;
+  flow_viscosity_forgive(f);
   if (fresh) {
     memset(f->tau, 0, (size_t)f->nt * sizeof *f->tau);
     PCSIM_TRY(residual(context, t, f->scratch));
@@ -75,8 +77,15 @@ static const char *equation(const void *context, int i) {
   return i == f->dim ? "continuity" : momentum[i];
 }
 
-/* Mean over the domain of what a cell's fluxes take to fill it. */
-static double natural_step(const flow *f) {
+static void ease(void *context, double share) { flow_viscosity_ease(((flow_context *)context)->f, share); }
+
+static bool eased(const void *context) { return flow_viscosity_is_eased(((const flow_context *)context)->f); }
+
+static bool blame(const void *context, char *reason, size_t size) {
+  return flow_viscosity_blame(((const flow_context *)context)->f, reason, size);
+}
+
+double flow_natural_step(const flow *f) {
   double sum[2] = {0, 0};
   for (int64_t c = 0; c < f->n; c++) {
     sum[0] += f->volume[c] * f->tau[c] / f->rhie_chow;
@@ -101,7 +110,7 @@ pcsim_status flow_system(flow_context *x, discrete_system *s) {
                                        ? "refine the mesh where it is coarse, or lower solve.central"
                                        : "start from a smaller solve.cfl, or lower the Reynolds number",
                          .row_weight = x->f->row_weight,
-                         .freeze = x->f->through_time ? NULL : freeze,
+                         .freeze = x->f->through_time && !x->f->viscous.varies ? NULL : freeze,
                          .residual = residual,
                          .accumulation = accumulation,
                          .set_shift = set_shift,
@@ -109,10 +118,14 @@ pcsim_status flow_system(flow_context *x, discrete_system *s) {
                          .renew = renew,
                          .solve = solve,
                          .normalise = x->f->problem->pressure_free ? normalise : NULL,
-                         .equation = equation};
+                         .equation = equation,
+                         .blame = blame,
+                         .ease = x->f->viscous.varies ? ease : NULL,
+                         .eased = eased};
   if (!x->f->through_time) return PCSIM_OK;
+  if (x->f->viscous.varies) PCSIM_TRY(freeze(x, x->f->time, true));
   PCSIM_TRY(flow_update_coefficients(x->f));
-  s->natural_step = natural_step(x->f);
+  s->natural_step = flow_natural_step(x->f);
   return PCSIM_OK;
 }
 

@@ -15,6 +15,9 @@ typedef struct {
 /** Of a steady march of the flow, alone or with equations that join it. */
 march_options flow_march_options(const pcsim_mesh *mesh, const pcsim_flow_options *options);
 
+/** Mean over the domain of what a cell's fluxes take to fill it, s, from the coefficients. Collective. */
+double flow_natural_step(const flow *f);
+
 /** Collective. Errors: of the exchange of coefficients. */
 pcsim_status flow_system(flow_context *context, discrete_system *s) PCSIM_NODISCARD;
 

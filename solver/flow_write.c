@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The laws at a face written out on a mesh: residual and coefficients, blocks of the compact Jacobian. */
-#include "flow_law.h"
 #include "flow_program.h"
+#include "flow_viscosity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,8 @@ static void put_out(const writer *w, const char *space, const char *name, pcsim_
 
 /* What the faces give to the cells. */
 typedef struct {
-  pcsim_value tau, nu, flux, pace; /* on cells; nu on no space */
+  pcsim_value tau, flux, pace; /* on cells */
+  law_numbers shared;
 } sums;
 
 static void write_inside(const writer *w, const flow *f, sums *s) {
@@ -44,6 +45,7 @@ static void write_inside(const writer *w, const flow *f, sums *s) {
   const pcsim_map owner = write_map(w, "faces", "owner", faces);
   const pcsim_map neighbour = write_map(w, "faces", "neighbour", faces);
   const flow_choices choices = {f->central, f->kappa};
+  const law_viscosity law = law_viscosity_of(w, f, "faces", faces, &s->shared);
   const law_face face = {.geometry = write_input(w, "faces", "geometry", faces, FLOW_FACE_WIDTH(w->d)),
                          .xp = pcsim_build_gather(p, owner, w->q),
                          .xn = pcsim_build_gather(p, neighbour, w->q),
@@ -51,11 +53,12 @@ static void write_inside(const writer *w, const flow *f, sums *s) {
                          .gn = pcsim_build_gather(p, neighbour, w->grad),
                          .tau_p = pcsim_build_gather(p, owner, s->tau),
                          .tau_n = pcsim_build_gather(p, neighbour, s->tau),
-                         .nu = s->nu};
+                         .nu = s->shared.nu,
+                         .law = f->viscous.varies ? &law : NULL};
   const law_face_flux out = law_write_face(w, &choices, &face);
   const pcsim_value area = pcsim_build_slice(p, face.geometry, 0, w->d);
   const pcsim_value pace = law_write_pace(w, f->through_time, true, area,
-                                          write_row(w, face.geometry, 3 * w->d + 1), out.mass, s->nu);
+                                          write_row(w, face.geometry, 3 * w->d + 1), out.mass, out.nu);
   s->flux = write_sub(w, pcsim_build_scatter_add(p, owner, out.flux),
                       pcsim_build_scatter_add(p, neighbour, out.flux));
   s->pace =
@@ -67,6 +70,7 @@ static void write_inside(const writer *w, const flow *f, sums *s) {
   put_stored(w, "dissipation", out.dissipation);
   put_stored(w, "velocity", out.velocity);
   put_stored(w, "jump", out.jump);
+  if (f->viscous.varies) pcsim_build_output(p, "viscosity", out.nu);
 }
 
 law_boundary law_boundary_of(const writer *w, int group, pcsim_space space, pcsim_value nu) {
@@ -81,19 +85,22 @@ static void write_group(const writer *w, const flow *f, int group, sums *s) {
   const char *name = flow_group_name(group);
   const pcsim_space space = pcsim_build_space(p, name);
   const pcsim_map owner = write_map(w, name, "owner", space);
-  law_boundary b = law_boundary_of(w, group, space, s->nu);
+  law_boundary b = law_boundary_of(w, group, space, s->shared.nu);
   b.x = pcsim_build_gather(p, owner, w->q);
   b.g = pcsim_build_gather(p, owner, w->grad);
   b.tau = pcsim_build_gather(p, owner, s->tau);
+  const law_viscosity law = law_viscosity_of(w, f, name, space, &s->shared);
+  b.law = f->viscous.varies ? &law : NULL;
   const law_boundary_flux out = law_write_boundary(w, (flow_group_kind)group, &b);
   const pcsim_value area = pcsim_build_slice(p, b.geometry, 0, w->d), g = write_row(w, b.geometry, 2 * w->d);
   const pcsim_value pace =
-      law_write_pace(w, f->through_time, group != FLOW_GROUP_OUTLET, area, g, out.mass, s->nu);
+      law_write_pace(w, f->through_time, group != FLOW_GROUP_OUTLET, area, g, out.mass, out.nu);
   s->flux = write_add(w, s->flux, pcsim_build_scatter_add(p, owner, out.flux));
   s->pace = write_add(w, s->pace, pcsim_build_scatter_add(p, owner, pace));
   put_out(w, name, "mass", out.mass);
   put_out(w, name, "state", out.state);
   put_out(w, name, "viscous", out.viscous);
+  if (f->viscous.varies) put_out(w, name, "viscosity", out.nu);
 }
 
 /* -force times the volume; nothing for continuity. */
@@ -112,7 +119,7 @@ pcsim_status flow_write_program(const flow *f, pcsim_program **program) {
   w.grad = write_input(&w, "cells", "grad", w.cells, w.m * w.d);
   const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
   sums s = {.tau = write_input(&w, "cells", "tau", w.cells, 1),
-            .nu = pcsim_build_input(w.p, "flow.nu", PCSIM_NO_SPACE, 1),
+            .shared = law_numbers_of(&w, f),
             .flux = PCSIM_NO_VALUE,
             .pace = PCSIM_NO_VALUE};
   write_inside(&w, f, &s);
@@ -128,6 +135,15 @@ pcsim_status flow_write_program(const flow *f, pcsim_program **program) {
 
 /* ----------------------------------------------------------- compact Jacobian */
 
+/* As the residual has stored it, where it varies: it stands still. */
+static pcsim_value compact_viscosity(const writer *w, const flow *f) {
+  return pcsim_build_input(w->p, "nu", f->viscous.varies ? w->cells : PCSIM_NO_SPACE, 1);
+}
+
+static pcsim_value stored_viscosity(const writer *w, pcsim_value nu, const char *name, pcsim_space space) {
+  return nu < 0 ? pcsim_build_input(w->p, name, space, 1) : nu;
+}
+
 /* The law at a face of which the compact Jacobian is the tangent by the cells' values: first-order upwind,
  * linear interpolation, two points at walls. Space "points". */
 static pcsim_status write_compact_face(const flow *f, pcsim_program **part) {
@@ -135,6 +151,7 @@ static pcsim_status write_compact_face(const flow *f, pcsim_program **part) {
   *part = NULL;
   PCSIM_TRY(law_begin(f, &w));
   const flow_choices choices = {0, 0};
+  const law_viscosity stored = {.f = f};
   pcsim_program *p = w.p;
   const law_face face = {.geometry = pcsim_build_input(p, "geometry", w.cells, FLOW_FACE_WIDTH(w.d)),
                          .xp = pcsim_build_input(p, "xp", w.cells, w.m),
@@ -143,7 +160,8 @@ static pcsim_status write_compact_face(const flow *f, pcsim_program **part) {
                          .gn = pcsim_build_input(p, "gn", w.cells, w.m * w.d),
                          .tau_p = pcsim_build_input(p, "tau_p", w.cells, 1),
                          .tau_n = pcsim_build_input(p, "tau_n", w.cells, 1),
-                         .nu = pcsim_build_input(p, "nu", PCSIM_NO_SPACE, 1)};
+                         .nu = compact_viscosity(&w, f),
+                         .law = f->viscous.varies ? &stored : NULL};
   const law_face_flux out = law_write_face(&w, &choices, &face);
   pcsim_build_output(p, "flux", out.flux);
   pcsim_build_output(p, "mass", out.mass);
@@ -155,6 +173,7 @@ static pcsim_status write_compact_face(const flow *f, pcsim_program **part) {
 static pcsim_status write_compact_boundary(const flow *f, int group, pcsim_program **part) {
   writer w;
   *part = NULL;
+  const law_viscosity stored = {.f = f};
   PCSIM_TRY(law_begin(f, &w));
   pcsim_program *p = w.p;
   law_boundary b = {.geometry = pcsim_build_input(p, "geometry", w.cells, FLOW_WALL_WIDTH(w.d)),
@@ -162,7 +181,8 @@ static pcsim_status write_compact_boundary(const flow *f, int group, pcsim_progr
                     .x = pcsim_build_input(p, "x", w.cells, w.m),
                     .g = pcsim_build_input(p, "g", w.cells, w.m * w.d),
                     .tau = pcsim_build_input(p, "tau", w.cells, 1),
-                    .nu = pcsim_build_input(p, "nu", PCSIM_NO_SPACE, 1)};
+                    .nu = compact_viscosity(&w, f),
+                    .law = f->viscous.varies ? &stored : NULL};
   /* two points: no share of the parabola */
   const pcsim_value parts[2] = {pcsim_build_slice(p, b.geometry, 0, 2 * w.d + 1), write_number(&w, 0)};
   b.geometry = pcsim_build_concat(p, parts, 2);
@@ -209,7 +229,7 @@ static void write_face_blocks(const writer *w, const pcsim_program *tangent, pcs
   const pcsim_space faces = pcsim_build_space(p, "faces");
   pcsim_argument argument[] = {
       {"geometry", write_input(w, "faces", "geometry", faces, FLOW_FACE_WIDTH(w->d))},
-      {"nu", nu},
+      {"nu", stored_viscosity(w, nu, "viscosity", faces)},
       {"mass", pcsim_build_input(p, "mass", faces, 1)},
       {"velocity", pcsim_build_input(p, "velocity", faces, w->d)},
       {"dissipation", pcsim_build_input(p, "dissipation", faces, 1)},
@@ -224,14 +244,16 @@ static void write_group_blocks(const writer *w, const pcsim_program *tangent, in
                                pcsim_value nu) {
   pcsim_program *p = w->p;
   const char *name = flow_group_name(group);
+  char viscosity[WRITE_NAME];
+  snprintf(viscosity, sizeof viscosity, "%s.viscosity", name);
   const pcsim_space space = pcsim_build_space(p, name);
   const pcsim_map owner = write_map(w, name, "owner", space);
-  const law_boundary b = law_boundary_of(w, group, space, nu);
+  const law_boundary b = law_boundary_of(w, group, space, stored_viscosity(w, nu, viscosity, space));
   pcsim_argument argument[] = {{"geometry", b.geometry},
                                {"value", b.value},
                                {"x", pcsim_build_gather(p, owner, w->q)},
                                {"tau", pcsim_build_gather(p, owner, tau)},
-                               {"nu", nu},
+                               {"nu", b.nu},
                                {"mass", write_input(w, name, "mass", space, 1)},
                                {"d_x", PCSIM_NO_VALUE}};
   put_out(w, name, "block",
@@ -242,7 +264,8 @@ static pcsim_status write_all_blocks(const flow *f, const writer *w) {
   static const char *const cells[] = {"xp", "xn"}, *const cell[] = {"x"};
   static const char *const stored[] = {"mass", "velocity", "dissipation"};
   const pcsim_value tau = write_input(w, "cells", "tau", w->cells, 1);
-  const pcsim_value nu = pcsim_build_input(w->p, "flow.nu", PCSIM_NO_SPACE, 1);
+  const pcsim_value nu =
+      f->viscous.varies ? PCSIM_NO_VALUE : pcsim_build_input(w->p, "flow.nu", PCSIM_NO_SPACE, 1);
   pcsim_program *part = NULL, *tangent = NULL;
   PCSIM_TRY(write_compact_face(f, &part));
   pcsim_status status = tangent_of_part(part, cells, 2, stored, 3, &tangent);

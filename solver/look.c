@@ -19,7 +19,7 @@ void look_free(look *l) {
 
 /* Which of `num` names are meant by `num_wanted` others; `what` they are for the message. */
 static pcsim_status find_names(int num_wanted, const char *const *wanted_names, const char *what, int num,
-                                   const char *const *names, bool *wanted) {
+                               const char *const *names, bool *wanted) {
   for (int i = 0; i < num_wanted; i++) {
     bool known = false;
     for (int k = 0; k < num; k++)

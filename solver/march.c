@@ -119,6 +119,7 @@ static pcsim_status take_step(march *m, system_norm *norm, pcsim_solve_step *inf
   const int64_t size = s->n * s->m;
   info->linear_iterations = info->rejections = 0;
   *ok = false;
+  if (s->ease) s->ease(s->context, fmin(norm->total / m->now.reference, 0.999));
   /* coefficients are frozen within a step: the residual is taken again with the new ones */
   if (s->freeze) PCSIM_TRY(s->freeze(s->context, 0, false));
   PCSIM_TRY(s->residual(s->context, 0, m->r));
@@ -176,6 +177,7 @@ static pcsim_status ask_outside(march *m, system_norm *norm) {
 
 static pcsim_status start(march *m, system_norm *norm) {
   const discrete_system *s = m->s;
+  if (m->now.step == 0 && s->ease) s->ease(s->context, 1);
   /* a state to go on from gets the coefficients that it was left with */
   PCSIM_TRY(system_settle(s, m->now.step > 0, m->r));
   m->seen = true;
@@ -202,6 +204,8 @@ static void fill_info(march *m, const system_norm *norm, double begin, pcsim_sol
   info->wall_seconds = pcsim_time_wall() - begin;
 }
 
+static bool is_eased(const discrete_system *s) { return s->eased && s->eased(s->context); }
+
 /* Steps until the tolerance, the limit or a stall; fills the outcome and the reason. */
 static pcsim_status march_on(march *m, pcsim_solve_observer observer, void *context, double begin,
                              system_norm *norm, pcsim_solve_result *result) {
@@ -210,7 +214,7 @@ static pcsim_status march_on(march *m, pcsim_solve_observer observer, void *cont
   double lowest = norm->total;
   fill_info(m, norm, begin, &info);
   if (observer && m->now.step == 0) PCSIM_TRY(observer(context, &info));
-  for (int64_t stalled = 0; norm->total > m->options.tolerance * m->now.reference;) {
+  for (int64_t stalled = 0; norm->total > m->options.tolerance * m->now.reference || is_eased(s);) {
     bool ok;
     if (m->now.step >= m->options.steps_max) {
       snprintf(result->reason, sizeof result->reason, "the limit of %lld steps is reached",

@@ -52,6 +52,7 @@ void system_report_worst(const discrete_system *s, const system_norm *norm, cons
   MPI_Bcast(packed, 5, MPI_DOUBLE, all.rank, comm);
   memcpy(result->worst_centre, packed, 3 * sizeof(double));
   result->worst_cell = (int64_t)packed[3];
+  if (s->blame && s->blame(s->context, result->reason, sizeof result->reason)) return;
   snprintf(result->reason, sizeof result->reason,
            "the %s equation diverges first in cell %lld at (%.6g, %.6g, %.6g); look at the mesh and the "
            "boundary conditions there, %s",

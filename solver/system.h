@@ -55,6 +55,14 @@ typedef struct discrete_system {
   void (*admit)(void *context);
   /** What equation i (0 .. m-1) is called in messages, such as "x-momentum"; lives as long as the system. */
   const char *(*equation)(const void *context, int i);
+  /** A steady march begins far from the solution: the problem may be eased, as much as a residual of `share`
+   *  of the largest so far asks for (1: at the start). Called before `freeze`. While `eased` says so a small
+   *  residual is not the end. Both NULL: never. */
+  void (*ease)(void *context, double share);
+  bool (*eased)(const void *context);
+  /** Why the last residuals since `freeze` were not finite, as a sentence, if that is known. The same on all
+   *  ranks. NULL: never. */
+  bool (*blame)(const void *context, char *reason, size_t size);
 } discrete_system;
 
 enum { SYSTEM_UNKNOWNS_MAX = PCSIM_UNKNOWNS_MAX };

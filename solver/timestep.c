@@ -73,6 +73,23 @@ struct timestep {
 
 /* ------------------------------------------------------------------ set-up */
 
+timestep_options timestep_options_of(const pcsim_time *time, int64_t num_stops, const double *stops,
+                                     int64_t num_kinks, const double *kinks) {
+  return (timestep_options){.scheme = time->scheme,
+                            .start = time->start,
+                            .end = time->end,
+                            .tolerance = time->tolerance,
+                            .step = time->step,
+                            .first = time->first,
+                            .most = time->most,
+                            .least = time->least,
+                            .steps_max = time->steps,
+                            .num_stops = num_stops,
+                            .stops = stops,
+                            .num_kinks = num_kinks,
+                            .kinks = kinks};
+}
+
 pcsim_status timestep_create(const discrete_system *s, const timestep_options *options, timestep **out) {
   timestep *t = NULL;
   pcsim_status status;
@@ -348,6 +365,8 @@ static pcsim_status step_on(timestep *t, pcsim_solve_step *info, pcsim_solve_res
 }
 
 /* -------------------------------------------------------------------- running */
+
+const discrete_system *timestep_system(const timestep *t) { return t->s; }
 
 double timestep_time(const timestep *t) { return t->now.time; }
 

@@ -25,6 +25,10 @@ typedef struct {
   const double *kinks; /**< [num_kinks] ascending: as stops, and the data bend there; borrowed */
 } timestep_options;
 
+/** What `solve: {time: ..}` says; the lists are borrowed. */
+timestep_options timestep_options_of(const pcsim_time *time, int64_t num_stops, const double *stops,
+                                     int64_t num_kinks, const double *kinks);
+
 enum { TIMESTEP_VECTORS = 4 }; /**< vectors [n][m] of a state: q, two earlier states, rate */
 enum { TIMESTEP_SCALARS = 12 };
 
@@ -39,6 +43,8 @@ void timestep_destroy(timestep **t);
  *  Collective. */
 pcsim_status timestep_run(timestep *t, pcsim_solve_observer observer, void *context,
                           pcsim_solve_result *result) PCSIM_NODISCARD;
+/** What it steps; borrowed. */
+const discrete_system *timestep_system(const timestep *t);
 /** Time of the state that stands in the system's q between steps. */
 double timestep_time(const timestep *t);
 /** Coefficients and residual of the state to go on from, before anything of it is looked at. Collective. */
@@ -51,5 +57,9 @@ void timestep_get_state(const timestep *t, const double *vector[TIMESTEP_VECTORS
 /** Go on from such a state; the vectors are copied. Errors: ERR_ARG (numbers that no state has). */
 pcsim_status timestep_set_state(timestep *t, double *const vector[TIMESTEP_VECTORS],
                                 const double scalar[TIMESTEP_SCALARS]) PCSIM_NODISCARD;
+/** The same as one array [n][TIMESTEP_VECTORS][m]. timestep_unpack is collective. */
+void timestep_pack(const timestep *t, double *unknowns, double scalar[TIMESTEP_SCALARS]);
+pcsim_status timestep_unpack(timestep *t, const double *unknowns,
+                             const double scalar[TIMESTEP_SCALARS]) PCSIM_NODISCARD;
 
 #endif

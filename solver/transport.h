@@ -155,8 +155,9 @@ enum {
 pcsim_status transport_make_executor(const transport *t, const pcsim_program *p, int spaces,
                                      pcsim_executor **x) PCSIM_NODISCARD;
 /** The tangent of a program of the mesh by state, gradients and carriers: inputs "d_cells.q", "d_cells.grad",
- *  "d_faces.carrier", ...; of its outputs only `output`, "d_NAME". Caller destroys. */
-pcsim_status transport_tangent_of(const pcsim_program *p, const char *output,
+ *  "d_faces.carrier", ...; of its outputs only those of `outputs` [num], "d_NAME". Caller destroys. Errors:
+ * ERR_CASE (more than 64 outputs). */
+pcsim_status transport_tangent_of(const pcsim_program *p, const char *const *outputs, int num,
                                   pcsim_program **tangent) PCSIM_NODISCARD;
 /** Point and line sources at the time that the coordinates hold, into t->fixed. */
 pcsim_status transport_update_sources(transport *t) PCSIM_NODISCARD;
@@ -167,7 +168,11 @@ pcsim_status transport_update_gradient(transport *t, double time) PCSIM_NODISCAR
 pcsim_status transport_residual_here(transport *t, double *r) PCSIM_NODISCARD;
 /** Residual of t->q into r [n][m]. Collective. */
 pcsim_status transport_residual(transport *t, double time, double *r) PCSIM_NODISCARD;
-/** y = R'(q) v without any shift, both [n][m]. Collective. */
+/** The direction of tangents with its gradients: v [n][m]. Collective. */
+pcsim_status transport_set_direction(transport *t, const double *v) PCSIM_NODISCARD;
+/** y [n][m] = R'(q) times the direction that is set, without any shift. */
+pcsim_status transport_tangent_here(transport *t, double *y) PCSIM_NODISCARD;
+/** y = R'(q) v, both [n][m]. Collective. */
 pcsim_status transport_tangent(transport *t, const double *v, double *y) PCSIM_NODISCARD;
 /** a [n][m] = volume times A(q). */
 pcsim_status transport_accumulation(transport *t, double *a) PCSIM_NODISCARD;
@@ -197,6 +202,10 @@ pcsim_status transport_write_speed(const transport *t, pcsim_program **program) 
 pcsim_status transport_write_jacobian(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
 /** The force on a flow that the laws join, output "force" [nt][d]. */
 pcsim_status transport_write_force(const transport *t, pcsim_program **program) PCSIM_NODISCARD;
+/** Unknowns [num] on faces: outputs "trace" [ordinary faces][num], "interface trace" [the others][num],
+ * "trace K" on those of condition K. Across interfaces they are linear. */
+pcsim_status transport_write_trace(const transport *t, const int *unknown, int num,
+                                   pcsim_program **program) PCSIM_NODISCARD;
 /** Are there gradients in the flux (or the source)? Without them the laws are of first order. */
 bool transport_diffuses(const pcsim_transport_view *problem);
 /** Does the program need this input? */

@@ -110,10 +110,13 @@ static pcsim_status make(const transport *t, const pcsim_program *p, int spaces,
   return output ? pcsim_executor_bind_output(*x, output, data) : PCSIM_OK;
 }
 
-pcsim_status transport_tangent_of(const pcsim_program *p, const char *output, pcsim_program **tangent) {
-  const char **wrt = NULL, *name;
-  char keep[64];
+pcsim_status transport_tangent_of(const pcsim_program *p, const char *const *outputs, int num,
+                                  pcsim_program **tangent) {
+  enum { NUM = 64, SIZE = 40 };
+  const char **wrt = NULL, *name, *keep[NUM];
+  char text[NUM][SIZE];
   int n = 0, all = 0;
+  PCSIM_CHECK(num <= NUM, PCSIM_ERR_CASE, "%d outputs of one tangent; at most %d are taken", num, NUM);
   while (pcsim_program_input(p, all, NULL, NULL)) all++;
   PCSIM_TRY(pcsim_alloc((size_t)all, sizeof *wrt, &wrt));
   for (int i = 0; i < all; i++) {
@@ -125,8 +128,11 @@ pcsim_status transport_tangent_of(const pcsim_program *p, const char *output, pc
   pcsim_status status = pcsim_transform_jvp(p, wrt, n, tangent);
   pcsim_free(&wrt);
   PCSIM_TRY(status);
-  snprintf(keep, sizeof keep, "d_%s", output);
-  status = pcsim_program_keep(*tangent, (const char *const[]){keep}, 1);
+  for (int i = 0; i < num; i++) {
+    snprintf(text[i], SIZE, "d_%s", outputs[i]);
+    keep[i] = text[i];
+  }
+  status = pcsim_program_keep(*tangent, keep, num);
   if (status != PCSIM_OK) pcsim_program_destroy(tangent);
   return status;
 }
@@ -136,7 +142,7 @@ static pcsim_status make_pair(const transport *t, const pcsim_program *p, int sp
                               pcsim_executor **along) {
   pcsim_program *tangent = NULL;
   PCSIM_TRY(make(t, p, spaces, "all", t->all, x));
-  PCSIM_TRY(transport_tangent_of(p, "all", &tangent));
+  PCSIM_TRY(transport_tangent_of(p, (const char *const[]){"all"}, 1, &tangent));
   const pcsim_status status = make(t, tangent, spaces, "d_all", t->all, along);
   pcsim_program_destroy(&tangent);
   return status;
@@ -268,13 +274,20 @@ pcsim_status transport_residual_here(transport *t, double *r) {
   return PCSIM_OK;
 }
 
-pcsim_status transport_tangent(transport *t, const double *v, double *y) {
-  const size_t bytes = (size_t)(t->n * t->m) * sizeof *v;
-  memcpy(t->v, v, bytes);
-  PCSIM_TRY(fill_gradient(t, false, t->v, t->v_grad));
+pcsim_status transport_set_direction(transport *t, const double *v) {
+  memcpy(t->v, v, (size_t)(t->n * t->m) * sizeof *v);
+  return fill_gradient(t, false, t->v, t->v_grad);
+}
+
+pcsim_status transport_tangent_here(transport *t, double *y) {
   PCSIM_TRY(pcsim_executor_run(t->tangent, false));
-  memcpy(y, t->all, bytes);
+  memcpy(y, t->all, (size_t)(t->n * t->m) * sizeof *y);
   return PCSIM_OK;
+}
+
+pcsim_status transport_tangent(transport *t, const double *v, double *y) {
+  PCSIM_TRY(transport_set_direction(t, v));
+  return transport_tangent_here(t, y);
 }
 
 pcsim_status transport_accumulation(transport *t, double *a) {

@@ -22,8 +22,8 @@ pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity, p
 }
 
 /* The place in the cells that the functional looks at, and its coordinates as the quantity wants them. */
-static pcsim_status write_place(const writer *w, const pcsim_program *quantity, place *at,
-                                pcsim_value *field) {
+static pcsim_status write_place(const writer *w, const pcsim_program *quantity, place *at, pcsim_value *field,
+                                pcsim_value *carrier) {
   pcsim_program *p = w->p;
   const pcsim_space space = pcsim_build_space(p, "looks");
   const pcsim_map owner = write_map(w, "looks", "owner", space);
@@ -32,8 +32,11 @@ static pcsim_status write_place(const writer *w, const pcsim_program *quantity, 
   *at = (place){.space = space,
                 .coordinates = write_input(w, "looks", "coordinates", space, 4),
                 .normal = PCSIM_NO_VALUE,
-                .field = field};
+                .field = field,
+                .carrier = carrier};
   for (int i = 0; i < w->t->problem->num_fields; i++) field[i] = pcsim_build_gather(p, owner, w->field[i]);
+  for (int i = 0; i < w->t->problem->num_carriers; i++)
+    carrier[i] = pcsim_build_gather(p, owner, w->carrier[i]);
   for (int i = 0; i < w->m; i++) {
     at->g[i] = write_gradient(w, grad, i);
     at->u[i] = write_add(w, write_row(w, q, i), write_dot(w, at->g[i], reach));
@@ -53,9 +56,9 @@ static pcsim_status write_over_cells(const transport *t, const pcsim_functional 
                                      pcsim_program **program) {
   writer w;
   place at;
-  pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX], carrier[3];
   PCSIM_TRY(write_begin(t, &w));
-  const pcsim_status status = write_place(&w, of->program, &at, field);
+  const pcsim_status status = write_place(&w, of->program, &at, field, carrier);
   if (status != PCSIM_OK) {
     pcsim_program_destroy(&w.p);
     return status;

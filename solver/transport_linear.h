@@ -36,5 +36,7 @@ typedef struct {
 void transport_system(transport_context *context, discrete_system *s);
 /** y = (A'/step + pace/cfl + R') v (transport_system.c). */
 pcsim_status transport_shifted_tangent(transport *t, const double *v, double *y) PCSIM_NODISCARD;
+/** The same along the direction that is set (transport_set_direction). */
+pcsim_status transport_shifted_tangent_here(transport *t, double *y) PCSIM_NODISCARD;
 
 #endif

@@ -254,6 +254,41 @@ pcsim_status transport_write_force(const transport *t, pcsim_program **program) 
   return write_end(&w, program);
 }
 
+/* ---------------------------------------------------------- unknowns on faces */
+
+static pcsim_value chosen(const writer *w, const place *at, const int *unknown, int num) {
+  pcsim_value rows[WRITE_UNKNOWNS_MAX];
+  for (int i = 0; i < num; i++) rows[i] = at->u[unknown[i]];
+  return num == 1 ? rows[0] : pcsim_build_concat(w->p, rows, num);
+}
+
+pcsim_status transport_write_trace(const transport *t, const int *unknown, int num, pcsim_program **program) {
+  writer w;
+  face_values f;
+  place at;
+  *program = NULL;
+  PCSIM_TRY(write_begin(t, &w));
+  write_faces(&w, "faces", false, &f);
+  write_central(&w, &f, &at);
+  pcsim_build_output(w.p, "trace", chosen(&w, &at, unknown, num));
+  if (t->problem->material) {
+    write_faces(&w, "interfaces", false, &f);
+    const pcsim_value jump = write_sub(&w, f.un, f.up);
+    const pcsim_value mean = write_add(&w, f.up, write_mul(&w, f.t, jump));
+    for (int i = 0; i < w.m; i++) at.u[i] = write_row(&w, mean, i);
+    pcsim_build_output(w.p, "interface trace", chosen(&w, &at, unknown, num));
+  }
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    boundary_values b;
+    char name[WRITE_NAME];
+    write_boundary(&w, k, &b);
+    write_boundary_state(&w, k, &b, &at);
+    snprintf(name, sizeof name, "trace %d", k);
+    pcsim_build_output(w.p, name, chosen(&w, &at, unknown, num));
+  }
+  return write_end(&w, program);
+}
+
 /* --------------------------------------------------------------- derivatives */
 
 /* Derivatives of a part by all unknowns and gradients that it has. */

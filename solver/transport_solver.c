@@ -33,19 +33,9 @@ static pcsim_status create_march(pcsim_transport_solver *s, const pcsim_transpor
 static pcsim_status create_timestep(pcsim_transport_solver *s, const pcsim_transport_options *o) {
   PCSIM_CHECK(s->t->problem->has_any_time, PCSIM_ERR_CASE,
               "no equation has a time derivative: nothing goes through time");
-  const timestep_options unsteady = {.scheme = o->time.scheme,
-                                     .start = o->time.start,
-                                     .end = o->time.end,
-                                     .tolerance = o->time.tolerance,
-                                     .step = o->time.step,
-                                     .first = o->time.first,
-                                     .most = o->time.most,
-                                     .least = o->time.least,
-                                     .steps_max = o->time.steps,
-                                     .num_stops = o->num_stops,
-                                     .stops = o->stops,
-                                     .num_kinks = s->t->problem->num_kinks,
-                                     .kinks = s->t->problem->kinks};
+  const pcsim_transport_view *view = s->t->problem;
+  const timestep_options unsteady =
+      timestep_options_of(&o->time, o->num_stops, o->stops, view->num_kinks, view->kinks);
   return timestep_create(&s->system, &unsteady, &s->timestep);
 }
 
@@ -137,15 +127,12 @@ int64_t pcsim_transport_solver_state_step(const pcsim_transport_solver *s) {
 
 void pcsim_transport_solver_get_state(const pcsim_transport_solver *s, double *unknowns,
                                       double scalars[PCSIM_NUM_STATE_SCALARS]) {
-  const transport *t = s->t;
-  const double *vector[TIMESTEP_VECTORS] = {t->q};
-  const int m = t->m, num = s->timestep ? TIMESTEP_VECTORS : 1;
   memset(scalars, 0, PCSIM_NUM_STATE_SCALARS * sizeof *scalars);
-  if (s->timestep) timestep_get_state(s->timestep, vector, scalars);
-  for (int64_t c = 0; c < t->n; c++)
-    for (int k = 0; k < num; k++)
-      memcpy(unknowns + (c * num + k) * m, vector[k] + c * m, (size_t)m * sizeof *unknowns);
-  if (s->timestep) return;
+  if (s->timestep) {
+    timestep_pack(s->timestep, unknowns, scalars);
+    return;
+  }
+  memcpy(unknowns, s->t->q, (size_t)(s->t->n * s->t->m) * sizeof *unknowns);
   const march_state now = march_get_state(s->march);
   scalars[0] = (double)now.step;
   scalars[1] = now.cfl;
@@ -153,25 +140,9 @@ void pcsim_transport_solver_get_state(const pcsim_transport_solver *s, double *u
   scalars[3] = (double)now.linear_total;
 }
 
-static pcsim_status set_time_state(pcsim_transport_solver *s, const double *unknowns, const double *scalars) {
-  const transport *t = s->t;
-  const int m = t->m;
-  double *vector[TIMESTEP_VECTORS] = {0};
-  pcsim_status status = PCSIM_OK;
-  for (int k = 0; k < TIMESTEP_VECTORS; k++) {
-    PCSIM_GOTO(pcsim_alloc((size_t)(t->n * m), sizeof(double), &vector[k]), status, done);
-    for (int64_t c = 0; c < t->n; c++)
-      memcpy(vector[k] + c * m, unknowns + (c * TIMESTEP_VECTORS + k) * m, (size_t)m * sizeof *unknowns);
-  }
-  status = timestep_set_state(s->timestep, vector, scalars);
-done:
-  for (int k = 0; k < TIMESTEP_VECTORS; k++) pcsim_free(&vector[k]);
-  return pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);
-}
-
 pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *s, const double *unknowns,
                                               const double scalars[PCSIM_NUM_STATE_SCALARS]) {
-  if (s->timestep) return set_time_state(s, unknowns, scalars);
+  if (s->timestep) return timestep_unpack(s->timestep, unknowns, scalars);
   PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
               "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
   memcpy(s->t->q, unknowns, (size_t)(s->t->n * s->t->m) * sizeof *unknowns);

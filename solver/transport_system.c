@@ -6,12 +6,17 @@
 #include <string.h>
 
 pcsim_status transport_shifted_tangent(transport *t, const double *v, double *y) {
+  PCSIM_TRY(transport_set_direction(t, v));
+  return transport_shifted_tangent_here(t, y);
+}
+
+pcsim_status transport_shifted_tangent_here(transport *t, double *y) {
   const int64_t size = t->n * t->m;
-  PCSIM_TRY(transport_tangent(t, v, y));
+  PCSIM_TRY(transport_tangent_here(t, y));
   if (t->cfl < INFINITY)
-    for (int64_t i = 0; i < size; i++) y[i] += t->pace[i] / t->cfl * v[i];
+    for (int64_t i = 0; i < size; i++) y[i] += t->pace[i] / t->cfl * t->v[i];
   if (!(t->step < INFINITY)) return PCSIM_OK;
-  PCSIM_TRY(pcsim_executor_run(t->accumulation_tangent, false)); /* t->v is v already */
+  PCSIM_TRY(pcsim_executor_run(t->accumulation_tangent, false));
   for (int64_t i = 0; i < size; i++) y[i] += t->all[i] / t->step;
   return PCSIM_OK;
 }

@@ -111,10 +111,13 @@ void pcsim_start_read(pcsim_tree *tree, pcsim_start *start);
 /** Arrays of a problem; borrowed. Boundary faces count from 0 = face num_interior_faces of the mesh. */
 typedef struct {
   int dim;
-  double density;         /**< kg/m^3 */
-  double viscosity;       /**< dynamic, Pa s */
-  double force[3];        /**< per volume, N/m^3 */
-  const uint8_t *kind;    /**< [num_boundary_faces] pcsim_flow_kind */
+  double density;                     /**< kg/m^3 */
+  double viscosity;                   /**< dynamic, Pa s; where it varies a mean at the scales below */
+  const pcsim_program *viscosity_law; /**< NULL: constant. Output "viscosity" on "points", Pa s, of
+                                         "coordinates" [4] (x, y, z, t), "shear" (the shear rate sqrt(2 D:D),
+                                         1/s) and unknowns of equations that join; those that it needs */
+  double force[3];                    /**< per volume, N/m^3 */
+  const uint8_t *kind;                /**< [num_boundary_faces] pcsim_flow_kind */
   const double *velocity; /**< [num_boundary_faces][3] face average for VELOCITY and WALL; else 0 */
   const double *pressure; /**< [num_boundary_faces] face average for (TOTAL_)PRESSURE; else 0 */
   const double *start;    /**< [num_cells][4] velocity and pressure to start from */
@@ -152,7 +155,9 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 
 /** How all that a flow is given changes with one parameter of the case, in the units of the view. */
 typedef struct {
-  double density, viscosity, force[3];
+  double density;
+  double force[3];        /**< 0 where typed equations have it */
+  double viscosity;       /**< 0 where it varies: its law has the parameters itself */
   const double *velocity; /**< [num_boundary_faces][3], borrowed until the next derivative */
   const double *pressure; /**< [num_boundary_faces], likewise */
 } pcsim_flow_derivative;

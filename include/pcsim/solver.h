@@ -271,16 +271,21 @@ pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *solver, con
 /* ------------------------------------------- typed equations that join a flow */
 
 typedef struct pcsim_joined_solver pcsim_joined_solver;
-/** A flow and typed equations as one steady system (pcsim_joined_problem_read), with the options of a flow;
+/** A flow and typed equations as one system (pcsim_joined_problem_read), with the options of a flow, to the
+ * steady state or through time;
  * its volume fluxes carry the equations, whose force pushes it. Collective. Mesh and problems are borrowed
- * until destroy. Errors: as of both solvers, and ERR_CASE for a run through time. */
+ * until destroy. Errors: as of both solvers. */
 pcsim_status pcsim_joined_solver_create(const pcsim_mesh *mesh, pcsim_flow_problem *flow_problem,
                                         const pcsim_transport_problem *laws,
                                         const pcsim_flow_options *options,
                                         pcsim_joined_solver **solver) PCSIM_NODISCARD;
 void pcsim_joined_solver_destroy(pcsim_joined_solver **solver);
-/** March to the steady state; residuals of the observer's steps [d + 1 + m]: of momentum, continuity, the
- *  equations. Not getting there is a result, not an error. Collective. Errors: as pcsim_flow_solver_run. */
+/** As pcsim_flow_solver_set_hooks; a cell's values are velocity (three), pressure, unknowns of the laws. */
+pcsim_status pcsim_joined_solver_set_hooks(pcsim_joined_solver *solver,
+                                           const pcsim_solver_hooks *hooks) PCSIM_NODISCARD;
+/** March to the steady state, or through time; residuals of a march's steps [d + 1 + m]: of momentum,
+ *  continuity, the equations. Not getting there is a result, not an error. Collective. Errors: as
+ * pcsim_flow_solver_run. */
 pcsim_status pcsim_joined_solver_run(pcsim_joined_solver *solver, pcsim_solve_observer observer,
                                      void *context, pcsim_solve_result *result) PCSIM_NODISCARD;
 /** Fields of the current state, in the units of the case. Collective. Borrowed until the next call. Errors:

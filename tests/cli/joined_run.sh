@@ -60,4 +60,12 @@ expect_rc 0 "channel: $err"
 close "$(number "$work/channel/summary.json" walls)" -0.8 1e-9 "heat through the walls"
 close "$(number "$work/channel/summary.json" ends)" 0.8 1e-8 "heat through the ends"
 close "$(number "$work/channel/summary.json" flow)" 1 1e-9 "volume flow"
+
+# A start from that run, and through time from it.
+run "$pcsim" run "$work/channel.yaml" --set "initial={run: $work/channel}" --set "mesh.n=[16, 6]" -o "$work/again"
+expect_rc 0 "channel from a run: $err"
+expect_out "start: u, v, w, p, T of $work/channel" "channel from a run"
+run "$pcsim" run "$work/channel.yaml" --set "initial={run: $work/channel}" --set "solve.time={end: 0.02}" -o "$work/time"
+expect_rc 0 "channel through time: $err"
+close "$(number "$work/time/summary.json" flow)" 1 1e-6 "volume flow through time"
 finish

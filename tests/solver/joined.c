@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Typed equations that join a flow: the tangent of both against differences of their residual, on any number
- * of ranks; heat carried by a channel flow; the heated cavity. */
+ * of ranks; heat carried by a channel flow; the heated cavity; runs taken up again. */
 #include "solver/joined.h"
 #include "../../solver/march.h" /* not that of the tests */
 #include "solver/sample.h"
@@ -70,9 +70,18 @@ static const char *const texts[] = {
     "  z-min: {wall: slip, T: \"1 + x\"}\n"
     "  z-max: {symmetry: true}\n"};
 
-static void check_tangent(const sample *s, const char *solve) {
+/* The text with another viscosity. */
+static void with_viscosity(const char *from, const char *viscosity, char *text, size_t size) {
+  static const char *const old = "viscosity: 0.2";
+  const char *at = strstr(from, old);
+  assert_non_null(at);
+  snprintf(text, size, "%.*sviscosity: \"%s\"%s", (int)(at - from), from, viscosity, at + strlen(old));
+}
+
+static void check_tangent(const sample *s, const char *viscosity, const char *solve) {
   char text[2048];
-  snprintf(text, sizeof text, "%s%s", texts[sample_dim(s) - 2], solve);
+  with_viscosity(texts[sample_dim(s) - 2], viscosity, text, sizeof text);
+  append(text, sizeof text, "%s", solve);
   joined_case c = begin(s, text);
   const discrete_system *system = &c.s;
   const int64_t size = system->n * system->m;
@@ -106,8 +115,9 @@ static void tangents(void **state) {
   for (int kind = 0; kind < NUM_LATTICES; kind++) {
     const bool flat = kind < LATTICE_HEXA;
     const sample s = {(lattice_kind)kind, flat ? 8 : 4, flat ? 7 : 4, flat ? 0 : 3, 0.1, &unit_box};
-    check_tangent(&s, "");
-    check_tangent(&s, "solve: {central: 0.5}\n");
+    check_tangent(&s, "0.2", "");
+    check_tangent(&s, "0.2", "solve: {central: 0.5}\n");
+    check_tangent(&s, "0.2*exp(0.3*T)*(1 + 0.1*shear) + 0.1*y", "");
   }
 }
 
@@ -270,15 +280,65 @@ static void states(void **state) {
   }
   assert_true(value[0] > 0.5);
   assert_close(value[1], value[0], 1e-7 * value[0]);
-  few.time.given = true;
-  assert_status(pcsim_joined_solver_create(c.mesh, c.flow, c.laws, &few, &solver[0]), PCSIM_ERR_CASE);
   pcsim_free(&unknowns);
   end(&c);
 }
 
+/* Through time in one go and in two: the same bits, of both schemes, with steps chosen by the error. An
+ * output is asked for at t = 0.01. */
+static void restarts(void **state) {
+  (void)state;
+  static const char text[] =
+      "physics: {model: navier-stokes, density: 1, viscosity: \"0.71*exp(-0.2*T)\", force: [0, \"710*T\"],\n"
+      "  unknowns: [T], equations: [\"dt(T) + div(T*vector(u, v) - grad(T))\"]}\n"
+      "boundaries:\n"
+      "  x-min: {wall: no-slip, T: \"1 - exp(-100*t)\"}\n"
+      "  x-max: {wall: no-slip, T: 0}\n"
+      "  \"y*\": {wall: no-slip, flux: {T: 0}}\n"
+      "initial: {velocity: [0, 0], T: 0}\n"
+      "solve: {time: {end: 0.04, tolerance: 1e-4}}\n";
+  static const double stops[] = {0.01};
+  const sample s = {LATTICE_TRIANGLE, 10, 10, 0, 0.1, &unit_box};
+  for (int scheme = 0; scheme < 2; scheme++) {
+    joined_case c = begin(&s, text);
+    pcsim_joined_solver *solver[2] = {NULL, NULL};
+    pcsim_solve_result result[2];
+    double scalars[2][PCSIM_NUM_STATE_SCALARS], *unknowns[2];
+    pcsim_flow_options whole = c.options;
+    whole.time.scheme = scheme ? PCSIM_TIME_BDF2 : PCSIM_TIME_TR_BDF2;
+    whole.stops = stops, whole.num_stops = 1;
+    assert_ok(pcsim_joined_solver_create(c.mesh, c.flow, c.laws, &whole, &solver[0]));
+    const size_t size = (size_t)c.s.n * (size_t)pcsim_joined_solver_state_width(solver[0]);
+    for (int k = 0; k < 2; k++) assert_ok(pcsim_alloc(size, sizeof **unknowns, &unknowns[k]));
+    assert_ok(pcsim_joined_solver_run(solver[0], NULL, NULL, &result[0]));
+    assert_int_equal(result[0].outcome, PCSIM_OUTCOME_CONVERGED);
+    assert_close(result[0].time, 0.04, 1e-12);
+    assert_true(result[0].steps > 20);
+    pcsim_joined_solver_get_state(solver[0], unknowns[0], scalars[0]);
+    pcsim_flow_options part = whole;
+    part.time.steps = 10;
+    assert_ok(pcsim_joined_solver_create(c.mesh, c.flow, c.laws, &part, &solver[1]));
+    assert_ok(pcsim_joined_solver_run(solver[1], NULL, NULL, &result[1]));
+    assert_int_equal(result[1].outcome, PCSIM_OUTCOME_NOT_CONVERGED);
+    assert_int_equal(pcsim_joined_solver_state_step(solver[1]), 10);
+    pcsim_joined_solver_get_state(solver[1], unknowns[1], scalars[1]);
+    pcsim_joined_solver_destroy(&solver[1]);
+    assert_ok(pcsim_joined_solver_create(c.mesh, c.flow, c.laws, &whole, &solver[1]));
+    assert_ok(pcsim_joined_solver_set_state(solver[1], unknowns[1], scalars[1]));
+    assert_ok(pcsim_joined_solver_run(solver[1], NULL, NULL, &result[1]));
+    pcsim_joined_solver_get_state(solver[1], unknowns[1], scalars[1]);
+    assert_int_equal(result[1].steps, result[0].steps);
+    assert_memory_equal(unknowns[1], unknowns[0], size * sizeof **unknowns);
+    assert_memory_equal(scalars[1], scalars[0], sizeof *scalars);
+    for (int k = 0; k < 2; k++) pcsim_joined_solver_destroy(&solver[k]), pcsim_free(&unknowns[k]);
+    end(&c);
+  }
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(tangents), cmocka_unit_test(cavity),
-                                     cmocka_unit_test(channel), cmocka_unit_test(states)};
+                                     cmocka_unit_test(channel), cmocka_unit_test(states),
+                                     cmocka_unit_test(restarts)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 

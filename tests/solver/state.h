@@ -34,21 +34,25 @@ static inline void random_vector(const flow *f, int seed, double *x) {
   for (int64_t i = 0; i < f->n * m; i++) x[i] = noise(f->view->cell_original[i / m], seed + (int)(i % m));
 }
 
-/* A random state with its mass fluxes and coefficients. */
+/* A random state with its mass fluxes and coefficients, of the case that stands there. */
+static inline void begin_state(setup *t) {
+  assert_ok(flow_create(t->c.mesh, t->c.problem, &t->c.options, &t->f));
+  t->size = t->f->n * (t->f->dim + 1);
+  double **all[] = {&t->v, &t->y, &t->plus, &t->minus, &t->q0};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    assert_ok(pcsim_alloc((size_t)(t->f->nt * (t->f->dim + 1)), sizeof(double), all[i]));
+  random_vector(t->f, 0, t->f->q);
+  random_vector(t->f, 4, t->v);
+  assert_ok(flow_residual(t->f, t->y)); /* mass fluxes */
+  assert_ok(flow_update_coefficients(t->f));
+  assert_ok(flow_residual(t->f, t->y));
+  memcpy(t->q0, t->f->q, (size_t)t->size * sizeof(double));
+}
+
 static inline setup set_up(MPI_Comm comm, const sample *s, double central, double kappa, double wall_order) {
   setup t = {.c = case_of(sample_mesh(comm, s), boundaries[sample_dim(s) - 2])};
   t.c.options.central = central, t.c.options.kappa = kappa, t.c.options.wall_order = wall_order;
-  assert_ok(flow_create(t.c.mesh, t.c.problem, &t.c.options, &t.f));
-  t.size = t.f->n * (t.f->dim + 1);
-  double **all[] = {&t.v, &t.y, &t.plus, &t.minus, &t.q0};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    assert_ok(pcsim_alloc((size_t)(t.f->nt * (t.f->dim + 1)), sizeof(double), all[i]));
-  random_vector(t.f, 0, t.f->q);
-  random_vector(t.f, 4, t.v);
-  assert_ok(flow_residual(t.f, t.y)); /* mass fluxes */
-  assert_ok(flow_update_coefficients(t.f));
-  assert_ok(flow_residual(t.f, t.y));
-  memcpy(t.q0, t.f->q, (size_t)t.size * sizeof(double));
+  begin_state(&t);
   return t;
 }
 
