@@ -161,7 +161,8 @@ typedef struct {
   const char *name, *path;
 } pcsim_lowering_table;
 /** Names an expression may use; all different. Unknowns are differentiable by suffix: u_x, u_xx, u_x1_x1 (the
- *  order does not matter). The coordinate "t" is time; the others, without `num_inputs`, span the space of lap, grad, div and dn. */
+ *  order does not matter). The coordinate "t" is time; the others, without `num_inputs`, span the space of
+ * lap, grad, div and dn. */
 typedef struct {
   int num_coordinates;
   const char *const *coordinates; /**< "x", "y", "t": rows of the input "coordinates" of the program */
@@ -173,7 +174,7 @@ typedef struct {
                            until set through pcsim_program_parameter), to be fitted or differentiated by */
   int num_tables;
   const pcsim_lowering_table
-      *tables; /**< read when an expression uses them; their numbers stay in the program */
+      *tables;    /**< read when an expression uses them; their numbers stay in the program */
   int num_inputs; /**< the last so many coordinates are neither space nor time: a family's parameters, with
                      derivatives by suffix alone */
 } pcsim_lowering;
