@@ -175,6 +175,9 @@ extern const size_t cli_num_study_keys;
 
 /** Read `output:`; problems go to the tree. `times` is the caller's to free. (output.c) */
 void cli_output_read(pcsim_tree *tree, cli_output *output);
+/** Fail, with `why` behind the reason, where the case trains a network: before it is read as a whole, which
+ *  would begin with trials of it. Collective. Errors: ERR_CASE. */
+pcsim_status cli_refuse_network(cli *c, const char *path, const char *why);
 /** Read, complete and check everything that needs no mesh. Collective; on failure call cli_session_close. */
 pcsim_status cli_session_read(cli *c, const char *path, const cli_list *sets, cli_session *session);
 /** Make the raw mesh at `path` on rank 0 (factor times the case's sizes) unless `keep` and it is there and

@@ -112,26 +112,13 @@ static pcsim_status print_case(const pcsim_transport_view *view) {
   return print_one("simplified", view->force);
 }
 
-/** What a case of a network becomes is chosen by trials of it, which are no business of a look at equations.
- */
-static pcsim_status refuse_network(const char *path) {
-  pcsim_tree *tree = NULL;
-  PCSIM_TRY(pcsim_tree_read(path, &tree));
-  const bool given = pcsim_training_given(tree);
-  pcsim_tree_destroy(&tree);
-  PCSIM_CHECK(
-      !given, PCSIM_ERR_CASE,
-      "pcsim explain: %s trains a network; what is explained of a case are the programs of the solver. "
-      "Give its equations: pcsim explain \"u_t + u*u_x\"",
-      path);
-  return PCSIM_OK;
-}
-
 /** The mesh is made in a temporary folder: it decides how many components a vector has. */
 static pcsim_status explain_case(cli_session *s, const char *path) {
   char *folder = NULL, raw[4200] = "";
   cli *c = s->c;
-  PCSIM_TRY(pcsim_status_agree(c->comm, refuse_network(path)));
+  PCSIM_TRY(cli_refuse_network(c, path,
+                               "what `pcsim explain` shows of a case are the programs of the solver; give "
+                               "the equations: pcsim explain \"u_t + u*u_x\""));
   PCSIM_TRY(cli_session_read(c, path, NULL, s));
   PCSIM_CHECK(pcsim_transport_given(s->tree) || pcsim_joined_given(s->tree), PCSIM_ERR_CASE,
               "pcsim explain: %s has no typed equations (physics: {unknowns: ..., equations: ...})", path);

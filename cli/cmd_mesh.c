@@ -54,6 +54,7 @@ static pcsim_status make(cli_session *s, const char *path, const cli_list *sets,
   char *folder = NULL, *temporary = NULL, raw[4200] = "";
   pcsim_picture *picture = NULL;
   pcsim_status status = PCSIM_OK;
+  PCSIM_TRY(cli_refuse_network(c, path, "it draws points of its domain and has no mesh"));
   PCSIM_TRY(cli_session_read(c, path, sets, s));
   if (c->rank == 0) status = choose_folder(wanted, path, &folder);
   if (c->rank == 0 && status == PCSIM_OK) status = cli_temporary_make(&temporary);

@@ -162,6 +162,19 @@ static pcsim_status read_case(const char *path, const cli_list *sets, cli_sessio
   return PCSIM_OK;
 }
 
+static pcsim_status refuse_network(const char *path, const char *why) {
+  pcsim_tree *tree = NULL;
+  PCSIM_TRY(pcsim_tree_read(path, &tree));
+  const bool given = pcsim_training_given(tree);
+  pcsim_tree_destroy(&tree);
+  PCSIM_CHECK(!given, PCSIM_ERR_CASE, "%s trains a network: %s", path, why);
+  return PCSIM_OK;
+}
+
+pcsim_status cli_refuse_network(cli *c, const char *path, const char *why) {
+  return pcsim_status_agree(c->comm, refuse_network(path, why));
+}
+
 pcsim_status cli_session_read(cli *c, const char *path, const cli_list *sets, cli_session *session) {
   *session = (cli_session){.c = c, .step_factor = 1};
   return pcsim_status_agree(c->comm, read_case(path, sets, session));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # typed_cases.sh PCSIM: every case with typed equations in cases/ becomes programs, and its boundaries are complete;
-# those of networks are refused.
+# those of networks are refused, as by pcsim mesh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 found=0
 for file in "$here"/../../cases/*/*.yaml; do
@@ -10,6 +10,9 @@ for file in "$here"/../../cases/*/*.yaml; do
   if grep -q '^train:' "$file"; then
     expect_rc 2 "explain $file"
     expect_err "trains a network" "explain $file"
+    run "$pcsim" mesh "$file" -o "$work/mesh"
+    expect_rc 2 "mesh $file"
+    expect_err "trains a network" "mesh $file"
     continue
   fi
   found=$((found + 1))
