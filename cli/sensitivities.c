@@ -41,15 +41,48 @@ static void read_name(cli_session *s, const pcsim_node *node, bool *wanted) {
   else pcsim_tree_problem(s->tree, node, "more than %d quantities", MAX_SENSITIVITIES);
 }
 
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool text_uses(const char *text, const char *name) {
+  const size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at++)
+    if ((at == text || !is_name(at[-1])) && !is_name(at[length])) return true;
+  return false;
+}
+
+static bool node_uses(const pcsim_node *node, const char *name) {
+  if (!node) return false;
+  if (pcsim_node_get_kind(node) == PCSIM_NODE_SCALAR) return text_uses(pcsim_node_text(node), name);
+  for (int64_t i = 0; i < pcsim_node_size(node); i++)
+    if (node_uses(pcsim_node_child(node, i), name)) return true;
+  return false;
+}
+
+static const pcsim_node *move_of(const cli_session *s) {
+  return pcsim_node_get(pcsim_node_get(pcsim_tree_root(s->tree), "mesh"), "move");
+}
+
+/* Does a parameter move the mesh? */
+static bool has_shapes(const cli_session *s) {
+  const char *const *parameter;
+  const int num = pcsim_tree_parameters(s->tree, &parameter, NULL);
+  for (int i = 0; i < num; i++)
+    if (node_uses(move_of(s), parameter[i])) return true;
+  return false;
+}
+
 static void read_key(cli_session *s, const char *key, bool *wanted) {
   const pcsim_node *node = solve_key(s, key);
   if (!node) return;
-  if (s->transport && s->problem) {
-    pcsim_tree_problem(s->tree, node, "`%s` is not available for equations that join a flow in this version",
-                       key);
-  } else if (s->problem && pcsim_flow_problem_get(s->problem)->viscosity_law) {
-    pcsim_tree_problem(s->tree, node, "`%s` is not available for a viscosity that varies in this version",
-                       key);
+  const bool joins = s->transport && s->problem,
+             varies = s->problem && pcsim_flow_problem_get(s->problem)->viscosity_law;
+  const char *of = joins ? "equations that join a flow" : "a viscosity that varies";
+  if ((joins || varies) && !strcmp(key, "estimate")) {
+    pcsim_tree_problem(s->tree, node, "`estimate` is not available for %s in this version", of);
+  } else if ((joins || varies) && has_shapes(s)) {
+    pcsim_tree_problem(s->tree, node,
+                       "`gradient` by parameters that move the mesh is not available for %s in this version",
+                       of);
   } else if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {
@@ -92,27 +125,6 @@ pcsim_status cli_sensitivities_read(cli_session *s) {
 }
 
 /* --------------------------------------------- parameters that move something */
-
-static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static bool text_uses(const char *text, const char *name) {
-  const size_t length = strlen(name);
-  for (const char *at = text; (at = strstr(at, name)); at++)
-    if ((at == text || !is_name(at[-1])) && !is_name(at[length])) return true;
-  return false;
-}
-
-static bool node_uses(const pcsim_node *node, const char *name) {
-  if (!node) return false;
-  if (pcsim_node_get_kind(node) == PCSIM_NODE_SCALAR) return text_uses(pcsim_node_text(node), name);
-  for (int64_t i = 0; i < pcsim_node_size(node); i++)
-    if (node_uses(pcsim_node_child(node, i), name)) return true;
-  return false;
-}
-
-static const pcsim_node *move_of(const cli_session *s) {
-  return pcsim_node_get(pcsim_node_get(pcsim_tree_root(s->tree), "mesh"), "move");
-}
 
 /* Does the parameter go into the mesh as it is made, or the place of a source, or does it move the mesh under
  * a source along a line? Programs hold everything else that the equations see. */
@@ -284,7 +296,7 @@ static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num
   cli_session *s = f->s;
   memset(f->derivative, 0, (size_t)f->num * sizeof *f->derivative);
   memset(f->own, 0, (size_t)f->num * sizeof *f->own);
-  if (s->transport) {
+  if (s->transport && !s->problem) {
     pcsim_transport_sensitivity out = {.derivative = f->derivative,
                                        .adjoint = f->adjoint,
                                        .num_shapes = num ? f->num_shapes : 0,
@@ -298,14 +310,16 @@ static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num
   }
   pcsim_flow_sensitivity out = {.derivative = f->derivative,
                                 .own = f->own,
-                                .adjoint = f->adjoint,
+                                .adjoint = s->joined_solver ? NULL : f->adjoint,
                                 .num_shapes = num ? f->num_shapes : 0,
                                 .shape = f->shape,
                                 .by_shape = f->by_shape};
-  PCSIM_TRY(pcsim_flow_solver_adjoint(s->flow_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
+  PCSIM_TRY(
+      s->joined_solver
+          ? pcsim_joined_solver_adjoint(s->joined_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out)
+          : pcsim_flow_solver_adjoint(s->flow_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
   f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
-  /* a flow follows parameters that are made of others; the quantity's own and those of shapes have not been
-   */
+  /* a flow follows parameters that are made of others; those in programs and those of shapes have not been */
   for (int k = 0; k < num; k++) f->derivative[k] -= f->own[k];
   add_shapes(f, num, f->own);
   PCSIM_TRY(pcsim_parameters_chain(s->tree, f->own));

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME = 64, WRT_MAX = 24 };
+/* unknowns, what equations that join hand over, what is given, the geometry */
+enum { NAME = 64, WRT_MAX = 3 + 2 + 3 + 5 + 3 * FLOW_NUM_GROUPS };
 
 /* Names that a reverse is taken by. */
 typedef struct {
@@ -26,6 +27,14 @@ struct flow_adjoint {
   double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
   double *jump, *pace;            /* [ni], [nt] of the state: what the reverse takes in place of making it */
   double nu, force[3], density;
+  int num; /* parameters of the case */
+  const char *const *parameter;
+  int num_law;          /* those that the law of the viscosity has */
+  const char **law;     /* [num_law] */
+  int *law_place;       /* [num_law] among the parameters */
+  double *law_gradient; /* [num_law] of the last run, this rank */
+  bool joins;           /* equations do: */
+  flow_joint joint;
   pcsim_executor *product, *full; /* reverses of the residual by unknowns and, `full`, by everything given */
 };
 
@@ -45,6 +54,19 @@ static const char *value_name(int group) {
   static const char *const name[FLOW_NUM_GROUPS] = {"given.value", "slip.value", "outlet.value",
                                                     "total.value"};
   return name[group];
+}
+
+static const char *carried_name(int group) {
+  static const char *const name[FLOW_NUM_GROUPS] = {"given.carried", "slip.carried", "outlet.carried",
+                                                    "total.carried"};
+  return name[group];
+}
+
+static void want_unknowns(const flow_adjoint *a, const pcsim_program *p, wanted *w) {
+  want_input(p, "cells.q", w), want_input(p, "cells.grad", w), want_input(p, "cells.tau", w);
+  if (!a->joins) return;
+  want_input(p, "cells.force", w), want_input(p, "faces.carried", w);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, carried_name(i), w);
 }
 
 static void want_given(const pcsim_program *p, wanted *w) {
@@ -88,7 +110,13 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_exec
                  {geometry_name(0), a->wall[0]},
                  {geometry_name(1), a->wall[1]},
                  {geometry_name(2), a->wall[2]},
-                 {geometry_name(3), a->wall[3]}};
+                 {geometry_name(3), a->wall[3]},
+                 {"cells.force", a->joint.force},
+                 {"faces.carried", a->joint.carried},
+                 {carried_name(0), a->joint.group_carried[0]},
+                 {carried_name(1), a->joint.group_carried[1]},
+                 {carried_name(2), a->joint.group_carried[2]},
+                 {carried_name(3), a->joint.group_carried[3]}};
   char name[NAME];
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
     if (!wants(w, outputs[i].name)) continue;
@@ -160,27 +188,108 @@ done:
   return status;
 }
 
+static pcsim_status bind_parameters(pcsim_executor *x, const char *const *names, int num, double *to) {
+  char name[NAME];
+  for (int i = 0; i < num; i++) {
+    snprintf(name, sizeof name, "b_%s", names[i]);
+    PCSIM_TRY(pcsim_executor_bind_output(x, name, to + i));
+  }
+  return PCSIM_OK;
+}
+
+/* Parameters that the program has of the viscosity's law. */
+static void find_law(flow_adjoint *a, pcsim_program *p) {
+  for (int i = 0; i < a->num; i++) {
+    if (!pcsim_program_parameter(p, a->parameter[i], NULL, NULL)) continue;
+    a->law_place[a->num_law] = i;
+    a->law[a->num_law++] = a->parameter[i];
+  }
+}
+
+/* Outputs of the residual that have seeds: with equations that join, what carries them too. */
+enum { SEEDS_MAX = 4 + 2 * FLOW_NUM_GROUPS };
+typedef struct {
+  int num;
+  const char *name[SEEDS_MAX];
+  const double *data[SEEDS_MAX];
+} seed_list;
+
+static void add_seed(seed_list *l, const char *name, const double *data) {
+  l->name[l->num] = name;
+  l->data[l->num++] = data;
+}
+
+static seed_list seeds_of(const flow_adjoint *a) {
+  static const char *const mass[FLOW_NUM_GROUPS] = {"given.mass", "slip.mass", "outlet.mass", "total.mass"};
+  static const char *const state[FLOW_NUM_GROUPS] = {"given.state", "slip.state", "outlet.state",
+                                                     "total.state"};
+  seed_list l = {0};
+  add_seed(&l, "all", a->seed), add_seed(&l, "coefficient", a->seed_tau);
+  if (!a->joins) return l;
+  add_seed(&l, "mass", a->joint.mass), add_seed(&l, "velocity", a->joint.velocity);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    if (i != FLOW_GROUP_SLIP) add_seed(&l, mass[i], a->joint.group_mass[i]);
+    add_seed(&l, state[i], a->joint.group_state[i]);
+  }
+  return l;
+}
+
 static pcsim_status make_residual(flow_adjoint *a) {
-  const char *keep[2 + NUM_STORED] = {"all", "coefficient"};
+  const seed_list seeds = seeds_of(a);
+  const char *keep[SEEDS_MAX + NUM_STORED];
   pcsim_program *p = NULL;
   wanted w = {0};
+  char name[NAME];
   pcsim_status status;
   pcsim_executor **both[2] = {&a->product, &a->full};
-  memcpy(keep + 2, stored, sizeof stored);
+  memcpy(keep, seeds.name, (size_t)seeds.num * sizeof *keep);
+  memcpy(keep + seeds.num, stored, sizeof stored);
   PCSIM_TRY(flow_write_program(a->f, &p));
-  PCSIM_GOTO(pcsim_program_keep(p, keep, 2 + NUM_STORED), status, done);
+  PCSIM_GOTO(pcsim_program_keep(p, keep, seeds.num + NUM_STORED), status, done);
   PCSIM_GOTO(evaluate_stored(a, p), status, done);
-  want_input(p, "cells.q", &w), want_input(p, "cells.grad", &w), want_input(p, "cells.tau", &w);
+  want_unknowns(a, p, &w);
+  find_law(a, p);
   for (int full = 0; full < 2; full++) {
     if (full) want_given(p, &w), want_shape(a, p, &w);
-    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, true, NULL, 0, both[full]), status, done);
-    PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_all", a->seed), status, done);
-    PCSIM_GOTO(pcsim_executor_bind(*both[full], "b_coefficient", a->seed_tau), status, done);
+    const int num = full ? a->num_law : 0;
+    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, true, a->law, num, both[full]), status, done);
+    PCSIM_GOTO(bind_parameters(*both[full], a->law, num, a->law_gradient), status, done);
+    for (int i = 0; i < seeds.num; i++) {
+      snprintf(name, sizeof name, "b_%s", seeds.name[i]);
+      PCSIM_GOTO(pcsim_executor_bind(*both[full], name, seeds.data[i]), status, done);
+    }
   }
 done:
   pcsim_program_destroy(&p);
   return status;
 }
+
+static pcsim_status allocate_joint(flow_adjoint *a) {
+  const flow *f = a->f;
+  flow_joint *j = &a->joint;
+  const size_t ni = (size_t)f->ni, d = (size_t)f->dim, m = d + 1, carried = (size_t)f->viscous.num;
+  a->joins = f->cell_force != NULL;
+  if (!a->joins) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc(ni, sizeof(double), &j->mass));
+  PCSIM_TRY(pcsim_alloc(ni * d, sizeof(double), &j->velocity));
+  PCSIM_TRY(pcsim_alloc((size_t)f->nt * d, sizeof(double), &j->force));
+  PCSIM_TRY(pcsim_alloc(ni * carried, sizeof(double), &j->carried));
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
+    const size_t num = (size_t)f->programs->group[i].num;
+    PCSIM_TRY(pcsim_alloc(num, sizeof(double), &j->group_mass[i]));
+    PCSIM_TRY(pcsim_alloc(num * m, sizeof(double), &j->group_state[i]));
+    PCSIM_TRY(pcsim_alloc(num * carried, sizeof(double), &j->group_carried[i]));
+  }
+  return PCSIM_OK;
+}
+
+static void free_joint(flow_joint *j) {
+  pcsim_free(&j->mass), pcsim_free(&j->velocity), pcsim_free(&j->force), pcsim_free(&j->carried);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    pcsim_free(&j->group_mass[i]), pcsim_free(&j->group_state[i]), pcsim_free(&j->group_carried[i]);
+}
+
+flow_joint *flow_adjoint_joint(flow_adjoint *a) { return a->joins ? &a->joint : NULL; }
 
 static pcsim_status fill(flow_adjoint *a) {
   const flow *f = a->f;
@@ -199,19 +308,25 @@ static pcsim_status fill(flow_adjoint *a) {
       PCSIM_TRY(
           pcsim_alloc((size_t)f->programs->group[i].num * FLOW_WALL_WIDTH(d), sizeof(double), &a->wall[i]));
   }
+  PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->law, &a->law));
+  PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->law_place, &a->law_place));
+  PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->law_gradient, &a->law_gradient));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &a->jump));
   PCSIM_TRY(pcsim_alloc(nt, sizeof(double), &a->pace));
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &a->face));
   PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &a->node));
+  PCSIM_TRY(allocate_joint(a));
   return make_residual(a);
 }
 
-pcsim_status flow_adjoint_create(flow *f, bool shape, flow_adjoint **out) {
+pcsim_status flow_adjoint_create(flow *f, bool shape, const char *const *parameters, int num,
+                                 flow_adjoint **out) {
   flow_adjoint *a = NULL;
   *out = NULL;
   pcsim_status status = pcsim_alloc(1, sizeof *a, &a);
   if (status == PCSIM_OK) {
     a->f = f, a->shape = shape;
+    a->parameter = parameters, a->num = num;
     status = fill(a);
   }
   status = pcsim_status_agree(pcsim_mesh_comm(f->mesh), status);
@@ -225,8 +340,9 @@ void flow_adjoint_destroy(flow_adjoint **out) {
   if (!a) return;
   pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]);
-  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,      &a->grad, &a->tau, &a->face,
-                    &a->node, &a->geometry, &a->volume, &a->jump, &a->pace};
+  free_joint(&a->joint);
+  void *blocks[] = {&a->seed,     &a->seed_tau, &a->q,    &a->grad, &a->tau, &a->face,      &a->node,
+                    &a->geometry, &a->volume,   &a->jump, &a->pace, &a->law, &a->law_place, &a->law_gradient};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -237,6 +353,11 @@ void flow_adjoint_destroy(flow_adjoint **out) {
 static void set_seeds(flow_adjoint *a, const double *w) {
   const flow *f = a->f;
   const int m = f->dim + 1;
+  if (!w) {
+    memset(a->seed, 0, (size_t)(f->n * m) * sizeof *a->seed);
+    memset(a->seed_tau, 0, (size_t)f->n * sizeof *a->seed_tau);
+    return;
+  }
   for (int64_t c = 0; c < f->n; c++) {
     memcpy(a->seed + c * m, w + c * (m + 1), (size_t)m * sizeof *w);
     a->seed_tau[c] = -w[c * (m + 1) + m] * f->a_p[c] / f->tau[c];
@@ -264,14 +385,18 @@ static void get_unknowns(const flow_adjoint *a, double *y) {
   }
 }
 
-pcsim_status flow_adjoint_product(flow_adjoint *a, const double *w, double *y) {
+double *flow_adjoint_state(flow_adjoint *a) { return a->q; }
+
+void flow_adjoint_add_identity(const flow_adjoint *a, const double *w, double *y) {
   const flow *f = a->f;
   const int m = f->dim + 1;
-  set_seeds(a, w);
-  PCSIM_TRY(pcsim_executor_run(a->product, false));
-  PCSIM_TRY(pull_back(a, false));
-  get_unknowns(a, y);
   for (int64_t c = 0; c < f->n; c++) y[c * (m + 1) + m] += f->a_p[c] * w[c * (m + 1) + m];
+}
+
+pcsim_status flow_adjoint_product(flow_adjoint *a, const double *w, double *y) {
+  PCSIM_TRY(flow_adjoint_begin(a, w, false));
+  PCSIM_TRY(flow_adjoint_finish(a, 1, NULL, y));
+  flow_adjoint_add_identity(a, w, y);
   return PCSIM_OK;
 }
 
@@ -329,13 +454,27 @@ static void add_given(const flow_adjoint *a, double factor, flow_cotangent *give
   add_shape(a, factor, given);
 }
 
-pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent *given) {
-  clear_given(a);
+pcsim_status flow_adjoint_begin(flow_adjoint *a, const double *w, bool full) {
+  if (full) clear_given(a);
   set_seeds(a, w);
-  PCSIM_TRY(pcsim_executor_run(a->full, false));
-  PCSIM_TRY(pull_back(a, true));
-  add_given(a, -1, given);
+  return pcsim_executor_run(full ? a->full : a->product, false);
+}
+
+pcsim_status flow_adjoint_finish(flow_adjoint *a, double factor, flow_cotangent *given, double *y) {
+  PCSIM_TRY(pull_back(a, given != NULL));
+  if (given) add_given(a, factor, given);
+  if (y) get_unknowns(a, y);
   return PCSIM_OK;
+}
+
+void flow_adjoint_add_law(const flow_adjoint *a, double factor, flow_cotangent *given) {
+  for (int i = 0; i < a->num_law; i++) given->law[a->law_place[i]] += factor * a->law_gradient[i];
+}
+
+pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent *given) {
+  PCSIM_TRY(flow_adjoint_begin(a, w, true));
+  flow_adjoint_add_law(a, -1, given);
+  return flow_adjoint_finish(a, -1, given, NULL);
 }
 
 /* ---------------------------------------------------------------- functionals */
@@ -350,15 +489,24 @@ static pcsim_status bind_looks(const wanted *w, const flow_cotangent *given, pcs
              : PCSIM_OK;
 }
 
+/* What does not come to what joins: a functional may not ask for it. */
+static void clear_joint(flow_adjoint *a) {
+  const flow *f = a->f;
+  const int carried = f->viscous.num;
+  if (!a->joins) return;
+  memset(a->joint.force, 0, (size_t)(f->nt * f->dim) * sizeof(double));
+  memset(a->joint.carried, 0, (size_t)(f->ni * carried) * sizeof(double));
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    memset(a->joint.group_carried[i], 0, (size_t)(f->programs->group[i].num * carried) * sizeof(double));
+}
+
 static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional, const char *const *names,
                              int num, double *parameter, double *value, const flow_cotangent *given,
                              pcsim_executor **x) {
   const flow *f = a->f;
   const double one = 1;
-  char name[NAME];
   wanted w = {0};
-  for (size_t i = 0; i < 3; i++)
-    want_input(functional->program, (const char *const[]){"cells.q", "cells.grad", "cells.tau"}[i], &w);
+  want_unknowns(a, functional->program, &w);
   want_given(functional->program, &w);
   want_shape(a, functional->program, &w);
   PCSIM_TRY(make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
@@ -367,27 +515,29 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   PCSIM_TRY(bind_looks(&w, given, *x));
   PCSIM_TRY(pcsim_executor_bind_output(*x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(*x, "b_value", &one));
-  for (int i = 0; i < num; i++) {
-    snprintf(name, sizeof name, "b_%s", names[i]);
-    PCSIM_TRY(pcsim_executor_bind_output(*x, name, parameter + i));
-  }
+  PCSIM_TRY(bind_parameters(*x, names, num, parameter));
   memset(a->q, 0, (size_t)(f->nt * (f->dim + 1)) * sizeof *a->q);
   memset(a->grad, 0, (size_t)(f->nt * (f->dim + 1) * f->dim) * sizeof *a->grad);
   memset(a->tau, 0, (size_t)f->nt * sizeof *a->tau);
+  clear_joint(a);
   clear_given(a);
   return pcsim_executor_run(*x, false);
+}
+
+pcsim_status flow_adjoint_begin_functional(flow_adjoint *a, const flow_functional *functional,
+                                           const char *const *names, int num, double *value,
+                                           const flow_cotangent *given, double *parameter) {
+  pcsim_executor *x = NULL;
+  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, given, &x);
+  pcsim_executor_destroy(&x);
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->f->mesh), status));
+  MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->f->mesh));
+  return PCSIM_OK;
 }
 
 pcsim_status flow_adjoint_functional(flow_adjoint *a, const flow_functional *functional,
                                      const char *const *names, int num, double *value, double *b,
                                      flow_cotangent *given, double *parameter) {
-  pcsim_executor *x = NULL;
-  const pcsim_status status = evaluate(a, functional, names, num, parameter, value, given, &x);
-  pcsim_executor_destroy(&x);
-  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->f->mesh), status));
-  PCSIM_TRY(pull_back(a, true));
-  add_given(a, 1, given);
-  get_unknowns(a, b);
-  MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->f->mesh));
-  return PCSIM_OK;
+  PCSIM_TRY(flow_adjoint_begin_functional(a, functional, names, num, value, given, parameter));
+  return flow_adjoint_finish(a, 1, given, b);
 }

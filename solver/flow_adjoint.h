@@ -23,6 +23,7 @@ typedef struct {
   double density; /**< in the units of the case, where the quantity itself depends on it */
   double *value;  /**< [nb][m] to the given values of boundary faces */
   double *node;   /**< [gradient.num_given][m] to those of boundary nodes */
+  double *law;    /**< [parameters of the adjoint] to them where the law of the viscosity has them itself */
   /* To the geometry, where `shape` asks for it; else NULL. */
   bool shape;
   double *face;        /**< [ni][FLOW_FACE_WIDTH] */
@@ -35,29 +36,65 @@ typedef struct {
 } flow_cotangent;
 
 typedef struct flow_adjoint flow_adjoint;
-/** `f` is borrowed; `shape`: what comes to the geometry is wanted too. Errors: ERR_MEMORY. Caller destroys.
- * Collective. */
-pcsim_status flow_adjoint_create(flow *f, bool shape, flow_adjoint **adjoint) PCSIM_NODISCARD;
+/** `f` and the parameters of the case [num] are borrowed; `shape`: what comes to the geometry is wanted too,
+ *  exact where the viscosity is constant and nothing joins. Errors: ERR_MEMORY. Caller destroys. Collective.
+ */
+pcsim_status flow_adjoint_create(flow *f, bool shape, const char *const *parameters, int num,
+                                 flow_adjoint **adjoint) PCSIM_NODISCARD;
 void flow_adjoint_destroy(flow_adjoint **adjoint);
 /** y = the transposed system times w, both [n][m + 1]. Collective. */
 pcsim_status flow_adjoint_product(flow_adjoint *adjoint, const double *w, double *y) PCSIM_NODISCARD;
 /** given -= psi^T R_p - phi^T T_p for everything given; w [n][m + 1]. Collective. */
 pcsim_status flow_adjoint_given(flow_adjoint *adjoint, const double *w,
                                 flow_cotangent *given) PCSIM_NODISCARD;
+/* The same in two steps, between which equations that join the flow add what they have. */
+
+/** Seeds of what carries the equations and what came to what they hand over; the caller writes and reads. */
+typedef struct {
+  double *mass, *velocity; /**< [ni], [ni][d] to volume fluxes and convected velocities of faces */
+  double *group_mass[FLOW_NUM_GROUPS], *group_state[FLOW_NUM_GROUPS]; /**< [num], [num][m] */
+  double *force;                                                      /**< [nt][d] from cells.force */
+  double *carried, *group_carried[FLOW_NUM_GROUPS];                   /**< [ni], [num] times viscous.num */
+} flow_joint;
+/** NULL where nothing joins the flow. */
+flow_joint *flow_adjoint_joint(flow_adjoint *adjoint);
+/** Run backwards from w [n][m + 1] (NULL: 0) and the seeds of the joint; `full`: to everything given. */
+pcsim_status flow_adjoint_begin(flow_adjoint *adjoint, const double *w, bool full) PCSIM_NODISCARD;
+/** What came to the states of cells since, [nt][m]; more may be added. */
+double *flow_adjoint_state(flow_adjoint *adjoint);
+/** On to the owned unknowns, y [n][m + 1] (NULL: not wanted), and to everything given, times the factor
+ * (NULL: not wanted). Collective. */
+pcsim_status flow_adjoint_finish(flow_adjoint *adjoint, double factor, flow_cotangent *given,
+                                 double *y) PCSIM_NODISCARD;
+/** given->law += factor times what a full run left. */
+void flow_adjoint_add_law(const flow_adjoint *adjoint, double factor, flow_cotangent *given);
+/** y += the identity of the coefficients times w. */
+void flow_adjoint_add_identity(const flow_adjoint *adjoint, const double *w, double *y);
+
 /** Solve the transposed system by flexible GMRES, preconditioned by `linear`'s transposed one; b, w
  *  [n][m + 1]. Collective. Errors: ERR_LIBRARY, ERR_CASE (PETSc options). */
 pcsim_status flow_adjoint_solve(flow_adjoint *adjoint, const flow *f, flow_linear *linear, const double *b,
                                 double tolerance, double *w, int64_t *iterations,
                                 bool *converged) PCSIM_NODISCARD;
-/** Arrays of a cotangent for a quantity that looks at so many places. Errors: ERR_MEMORY. Free after a
- * failure too. */
-pcsim_status flow_cotangent_allocate(const flow *f, int64_t num_looks, flow_cotangent *given) PCSIM_NODISCARD;
+/** Arrays of a cotangent for `num` parameters and a quantity that looks at so many places. Errors:
+ *  ERR_MEMORY. Free after a failure too. */
+pcsim_status flow_cotangent_allocate(const flow *f, int num, int64_t num_looks,
+                                     flow_cotangent *given) PCSIM_NODISCARD;
 void flow_cotangent_free(flow_cotangent *given);
 /** dJ/dp of a quantity of the flow's converged state for the parameters of its problem
  *  (pcsim_flow_solver_adjoint). */
 pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *problem,
                               const pcsim_functional *quantity, const char *const *parameters, int num,
                               double tolerance, pcsim_flow_sensitivity *out) PCSIM_NODISCARD;
+
+/** The derivative by one parameter through everything given, this rank's share; the laws' own parameters are
+ *  left out. `patch` [patches][m] is a workspace. Collective. Errors: of pcsim_flow_problem_derivative. */
+pcsim_status flow_through_given(const flow *f, const flow_cotangent *given, pcsim_flow_problem *problem,
+                                const char *parameter, double *patch, double *derivative) PCSIM_NODISCARD;
+/** A quantity of a pressure that nothing fixes is that of the pressure less its mean: b [n][width] is its
+ *  derivative. Returns what the quantity gains with the level of the pressure, over the volume. Collective.
+ */
+double flow_take_out_level(const flow *f, int width, double *b);
 
 /** A program "value" (on no space) of the whole mesh, with inputs as those of flow_program.h and its own. */
 typedef struct {
@@ -85,5 +122,9 @@ pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_execu
 pcsim_status flow_adjoint_functional(flow_adjoint *adjoint, const flow_functional *functional,
                                      const char *const *names, int num, double *value, double *b,
                                      flow_cotangent *given, double *parameter) PCSIM_NODISCARD;
+/** Its first step: the rest is flow_adjoint_finish. What comes to places looked at goes to `given`. */
+pcsim_status flow_adjoint_begin_functional(flow_adjoint *adjoint, const flow_functional *functional,
+                                           const char *const *names, int num, double *value,
+                                           const flow_cotangent *given, double *parameter) PCSIM_NODISCARD;
 
 #endif

@@ -61,7 +61,7 @@ static pcsim_status value(void *context, double *out) {
   double *b = NULL;
   pcsim_status status;
   PCSIM_TRY(flow_functional_create(f, x->quantity, &functional));
-  PCSIM_GOTO(flow_adjoint_create(f, false, &adjoint), status, done);
+  PCSIM_GOTO(flow_adjoint_create(f, false, NULL, 0, &adjoint), status, done);
   status = pcsim_alloc((size_t)f->n * (m + 1), sizeof *b, &b);
   if (status == PCSIM_OK) status = pcsim_alloc((size_t)f->nb * m, sizeof(double), &given.value);
   if (status == PCSIM_OK)

@@ -59,6 +59,10 @@ void joined_exchange_destroy(joined *j);
  *  the velocity is given. */
 pcsim_status joined_carry(joined *j) PCSIM_NODISCARD;
 void joined_carry_along(joined *j);
+/** A force of the laws, per volume, over that of the scaled flow: rho U^2. */
+static inline double joined_force_scale(const flow *f) {
+  return f->density * f->scale_velocity * f->scale_velocity;
+}
 /** The flow's force from the laws' state and the cells' velocity. */
 pcsim_status joined_push(joined *j) PCSIM_NODISCARD;
 /** y [n][mf] -= the flow's force along the direction of the laws that stands in t->v, and, `moving`, of the
@@ -68,6 +72,9 @@ pcsim_status joined_push_along(joined *j, bool moving, double *y) PCSIM_NODISCAR
  *  their directions. */
 pcsim_status joined_trace(joined *j) PCSIM_NODISCARD;
 pcsim_status joined_trace_along(joined *j) PCSIM_NODISCARD;
+/** Their program (transport_write_trace). Caller destroys. Errors: ERR_ARG (the viscosity depends on what is
+ *  no unknown). */
+pcsim_status joined_write_trace(const joined *j, pcsim_program **program) PCSIM_NODISCARD;
 
 /* -------------------------------------------------------------- linear systems */
 

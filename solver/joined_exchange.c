@@ -71,15 +71,13 @@ void joined_carry_along(joined *j) {
 
 /* ------------------------------------------------------------------------ force */
 
-static double force_scale(const flow *f) { return f->density * f->scale_velocity * f->scale_velocity; }
-
 /* The force of the laws on owned cells, from their state and the cells' velocity. */
 pcsim_status joined_push(joined *j) {
   flow *f = j->f;
   if (!j->push) return PCSIM_OK;
   carry_cells(j, f->q, j->t->carrier.cell);
   PCSIM_TRY(pcsim_executor_run(j->push, false));
-  for (int64_t k = 0; k < f->n * f->dim; k++) f->cell_force[k] = j->force[k] / force_scale(f);
+  for (int64_t k = 0; k < f->n * f->dim; k++) f->cell_force[k] = j->force[k] / joined_force_scale(f);
   return PCSIM_OK;
 }
 
@@ -92,7 +90,8 @@ pcsim_status joined_push_along(joined *j, bool moving, double *y) {
   if (!moving) memset(j->t->carrier.d_cell, 0, (size_t)(f->nt * d) * sizeof(double));
   PCSIM_TRY(pcsim_executor_run(j->push_tangent, false));
   for (int64_t c = 0; c < f->n; c++)
-    for (int i = 0; i < d; i++) y[c * j->mf + i] -= f->volume[c] * j->d_force[c * d + i] / force_scale(f);
+    for (int i = 0; i < d; i++)
+      y[c * j->mf + i] -= f->volume[c] * j->d_force[c * d + i] / joined_force_scale(f);
   return PCSIM_OK;
 }
 
@@ -204,7 +203,7 @@ static pcsim_status allocate_traces(joined *j) {
   return PCSIM_OK;
 }
 
-static pcsim_status write_trace(const joined *j, pcsim_program **program) {
+pcsim_status joined_write_trace(const joined *j, pcsim_program **program) {
   int unknown[SYSTEM_UNKNOWNS_MAX];
   *program = NULL;
   PCSIM_TRY(find_unknowns(j, unknown));
@@ -216,7 +215,7 @@ static pcsim_status make_traces(joined *j) {
   pcsim_status status;
   if (!j->f->viscous.num) return PCSIM_OK;
   PCSIM_TRY(allocate_traces(j));
-  PCSIM_TRY(write_trace(j, &p));
+  PCSIM_TRY(joined_write_trace(j, &p));
   PCSIM_GOTO(transport_make_executor(j->t, p, TRANSPORT_ALL_SPACES, &j->tracing), status, done);
   PCSIM_GOTO(bind_traces(j, "", j->tracing), status, done);
   PCSIM_GOTO(trace_tangent(j, p, &along), status, done);

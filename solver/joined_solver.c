@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public solver of a flow and equations that join it: march or time steps, state in and out, fields. */
 #include "flow_fields.h"
-#include "joined.h"
+#include "joined_adjoint.h"
 #include "timestep.h"
 #include "transport_fields.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct pcsim_joined_solver {
+  pcsim_flow_problem *problem; /* borrowed */
   joined *j;
   discrete_system system;
   march *march;          /* of a steady solve, else NULL */
@@ -56,6 +57,7 @@ pcsim_status pcsim_joined_solver_create(const pcsim_mesh *mesh, pcsim_flow_probl
               "pcsim_joined_solver_create needs a mesh, two problems and options; found NULL");
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(joined_create(mesh, flow_problem, laws, options, &s->j), status, fail);
+  s->problem = flow_problem;
   joined_system(s->j, &s->system);
   PCSIM_GOTO(options->time.given ? create_timestep(s, options) : create_march(s, options), status, fail);
   *out = s;
@@ -152,4 +154,16 @@ pcsim_status pcsim_joined_solver_set_state(pcsim_joined_solver *s, const double 
                             .linear_total = (int64_t)scalars[3]};
   march_set_state(s->march, &then);
   return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------- adjoint */
+
+pcsim_status pcsim_joined_solver_adjoint(pcsim_joined_solver *s, const pcsim_functional *quantity,
+                                         const char *const *parameters, int num_parameters, double tolerance,
+                                         pcsim_flow_sensitivity *out) {
+  PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady solutions; this one goes through time");
+  PCSIM_CHECK(out->num_shapes == 0, PCSIM_ERR_ARG,
+              "derivatives by shapes are of flows that no equations join; %d are asked for", out->num_shapes);
+  return joined_sensitivity(s->j, &s->system, s->problem, quantity, parameters, num_parameters, tolerance,
+                            out);
 }

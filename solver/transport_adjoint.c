@@ -67,10 +67,29 @@ static pcsim_status make_source(transport_adjoint *a, int k) {
 
 /* ---------------------------------------------------------------------- all */
 
+static pcsim_status allocate_carriers(const transport *t, transport_carrier_cotangent *c) {
+  const size_t d = (size_t)t->dim, conditions = (size_t)t->problem->num_conditions;
+  PCSIM_TRY(pcsim_alloc((size_t)t->nt * d, sizeof(double), &c->cell));
+  PCSIM_TRY(pcsim_alloc((size_t)t->ni * d, sizeof(double), &c->face));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *c->boundary, &c->boundary));
+  for (size_t k = 0; k < conditions; k++)
+    PCSIM_TRY(pcsim_alloc((size_t)t->boundary[k].num * d, sizeof(double), &c->boundary[k]));
+  return PCSIM_OK;
+}
+
+static void free_carriers(const transport *t, transport_carrier_cotangent *c) {
+  for (int k = 0; c->boundary && k < t->problem->num_conditions; k++) pcsim_free(&c->boundary[k]);
+  pcsim_free(&c->cell), pcsim_free(&c->face), pcsim_free(&c->boundary);
+}
+
 static pcsim_status allocate(transport_adjoint *a) {
   const transport *t = a->t;
   const size_t m = (size_t)t->m, e = (size_t)t->derivatives, nt = (size_t)t->nt;
   const size_t conditions = (size_t)t->problem->num_conditions;
+  if (t->problem->num_carriers) {
+    PCSIM_TRY(allocate_carriers(t, &a->carrier));
+    PCSIM_TRY(allocate_carriers(t, &a->last));
+  }
   PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->name, &a->name));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->seed));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->q));
@@ -138,6 +157,7 @@ void transport_adjoint_destroy(transport_adjoint **out) {
     if (a->value) pcsim_free(&a->value[k]);
   }
   for (int k = 0; a->source && k < a->t->problem->num_sources; k++) given_free(&a->source[k]);
+  free_carriers(a->t, &a->carrier), free_carriers(a->t, &a->last);
   reverse_free(&a->product), reverse_free(&a->full), reverse_free(&a->speed_reverse);
   shape_inputs_free(&a->places);
   void *blocks[] = {&a->name,       &a->seed,       &a->q,      &a->grad,   &a->q_speed,
@@ -149,23 +169,69 @@ void transport_adjoint_destroy(transport_adjoint **out) {
 
 /* ------------------------------------------------------------------ products */
 
-static pcsim_status run(const reverse *r, const transport *t, double *q, double *grad) {
+static void add_numbers(int64_t n, const double *more, double *sum) {
+  for (int64_t i = 0; i < n; i++) sum[i] += more[i];
+}
+
+static void clear_carriers(const transport_adjoint *a) {
+  const transport *t = a->t;
+  const size_t bytes = (size_t)t->dim * sizeof(double);
+  if (!a->carrier.face) return;
+  memset(a->carrier.cell, 0, (size_t)t->nt * bytes);
+  memset(a->carrier.face, 0, (size_t)t->ni * bytes);
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    memset(a->carrier.boundary[k], 0, (size_t)t->boundary[k].num * bytes);
+}
+
+/* What the last run of a reverse says. */
+static void add_carriers(const transport_adjoint *a, const reverse *r) {
+  const transport *t = a->t;
+  const int d = t->dim;
+  const int64_t first = t->faces.ordinary * d, faces = t->ni * d;
+  if (r->by_cells) add_numbers(t->nt * d, a->last.cell, a->carrier.cell);
+  if (r->by_faces) add_numbers(first, a->last.face, a->carrier.face);
+  if (r->by_interfaces) add_numbers(faces - first, a->last.face + first, a->carrier.face + first);
+  for (int k = 0; r->x && k < t->problem->num_conditions; k++)
+    if (r->by_wall[k]) add_numbers(t->boundary[k].num * d, a->last.boundary[k], a->carrier.boundary[k]);
+}
+
+/* What the last run of a reverse says of given values at faces. */
+static void add_values(const transport_adjoint *a, const reverse *r) {
+  const int m = a->t->m;
+  for (int k = 0; r->x && k < a->t->problem->num_conditions; k++)
+    for (int64_t i = 0; r->by_value[k] && i < a->t->boundary[k].num; i++)
+      add_numbers(m, a->value[k] + i * m, a->face + a->t->boundary[k].c->face[i] * m);
+}
+
+static void clear_given(const transport_adjoint *a) {
+  const transport *t = a->t;
+  memset(a->face, 0, (size_t)(t->nb * t->m) * sizeof *a->face);
+  memset(a->node, 0, (size_t)(t->gradient.num_given * t->m) * sizeof *a->node);
+}
+
+static pcsim_status run(const transport_adjoint *a, const reverse *r, double *q, double *grad) {
+  const transport *t = a->t;
   if (!r->by_q) memset(q, 0, (size_t)(t->nt * t->m) * sizeof *q);
   if (!r->by_grad) memset(grad, 0, (size_t)(t->nt * t->m * t->derivatives) * sizeof *grad);
-  return r->x ? pcsim_executor_run(r->x, false) : PCSIM_OK;
+  if (!r->x) return PCSIM_OK;
+  PCSIM_TRY(pcsim_executor_run(r->x, false));
+  add_carriers(a, r);
+  return PCSIM_OK;
 }
 
 static void set_seed(transport_adjoint *a, const double *w) {
-  memcpy(a->seed, w, (size_t)(a->t->n * a->t->m) * sizeof *w);
+  const size_t bytes = (size_t)(a->t->n * a->t->m) * sizeof *a->seed;
+  if (w) memcpy(a->seed, w, bytes);
+  else memset(a->seed, 0, bytes);
 }
 
-/* What came to the speeds goes on to the state. */
-static pcsim_status follow_speeds(transport_adjoint *a) {
+/* A reverse beside the one that a->q and a->grad are of. */
+static pcsim_status run_beside(transport_adjoint *a, const reverse *r) {
   const int64_t size = a->t->nt * a->t->m;
-  if (!a->speed_reverse.x) return PCSIM_OK;
-  PCSIM_TRY(run(&a->speed_reverse, a->t, a->q_speed, a->grad_speed));
-  for (int64_t i = 0; i < size; i++) a->q[i] += a->q_speed[i];
-  for (int64_t i = 0; i < size * a->t->derivatives; i++) a->grad[i] += a->grad_speed[i];
+  if (!r->x) return PCSIM_OK;
+  PCSIM_TRY(run(a, r, a->q_speed, a->grad_speed));
+  add_numbers(size, a->q_speed, a->q);
+  add_numbers(size * a->t->derivatives, a->grad_speed, a->grad);
   return PCSIM_OK;
 }
 
@@ -191,13 +257,32 @@ static pcsim_status pull_back(transport_adjoint *a, bool given) {
   return pcsim_mesh_exchange_add(t->mesh, t->m, a->q);
 }
 
-pcsim_status transport_adjoint_product(transport_adjoint *a, const double *w, bool follow, double *y) {
+/* `factor`: of what comes to places. */
+static pcsim_status begin(transport_adjoint *a, const double *w, bool full, bool follow, double factor) {
+  const reverse *r = full ? &a->full : &a->product;
   set_seed(a, w);
-  PCSIM_TRY(run(&a->product, a->t, a->q, a->grad));
-  if (follow) PCSIM_TRY(follow_speeds(a));
-  PCSIM_TRY(pull_back(a, false));
-  memcpy(y, a->q, (size_t)(a->t->n * a->t->m) * sizeof *y);
+  clear_carriers(a);
+  PCSIM_TRY(run(a, r, a->q, a->grad));
+  if (full) reverse_add_places(r, factor);                 /* the next run writes to the same places */
+  if (follow) PCSIM_TRY(run_beside(a, &a->speed_reverse)); /* what came to the speeds goes on to the state */
+  if (!full) return PCSIM_OK;
+  if (follow) reverse_add_places(&a->speed_reverse, factor);
+  clear_given(a);
+  add_values(a, r);
   return PCSIM_OK;
+}
+
+pcsim_status transport_adjoint_begin(transport_adjoint *a, const double *w, bool full, bool follow) {
+  return begin(a, w, full, follow, 0);
+}
+
+const transport_carrier_cotangent *transport_adjoint_carriers(const transport_adjoint *a) {
+  return &a->carrier;
+}
+
+pcsim_status transport_adjoint_product(transport_adjoint *a, const double *w, bool follow, double *y) {
+  PCSIM_TRY(begin(a, w, false, follow, 0));
+  return transport_adjoint_finish(a, 1, NULL, y);
 }
 
 /* ---------------------------------------------------------------- parameters */
@@ -244,31 +329,62 @@ static pcsim_status through_sources(transport_adjoint *a, double factor, double 
   return PCSIM_OK;
 }
 
-/* After a run of `r` by everything: the rest of the way to state and parameters; places are done. */
-static pcsim_status finish(transport_adjoint *a, const reverse *r, double factor, double *derivative) {
+pcsim_status transport_adjoint_finish(transport_adjoint *a, double factor, double *derivative, double *y) {
   const transport *t = a->t;
-  const int m = t->m;
-  memset(a->face, 0, (size_t)(t->nb * m) * sizeof *a->face);
-  memset(a->node, 0, (size_t)(t->gradient.num_given * m) * sizeof *a->node);
-  for (int k = 0; k < t->problem->num_conditions; k++)
-    for (int64_t i = 0; r->by_value[k] && i < t->boundary[k].num; i++)
-      memcpy(a->face + t->boundary[k].c->face[i] * m, a->value[k] + i * m, (size_t)m * sizeof(double));
-  PCSIM_TRY(pull_back(a, true));
-  for (int64_t i = 0; a->shape && i < t->n * m * t->derivatives; i++) a->to_grad[i] += factor * a->grad[i];
-  add_parameters(a, r, factor, derivative);
-  return through_conditions(a, factor, derivative);
+  PCSIM_TRY(pull_back(a, derivative != NULL));
+  for (int64_t i = 0; derivative && a->shape && i < t->n * t->m * t->derivatives; i++)
+    a->to_grad[i] += factor * a->grad[i];
+  for (int64_t i = 0; y && i < t->n * t->m; i++) y[i] = factor * a->q[i];
+  return derivative ? through_conditions(a, factor, derivative) : PCSIM_OK;
+}
+
+pcsim_status transport_adjoint_add_own(transport_adjoint *a, double factor, double *derivative) {
+  add_parameters(a, &a->full, factor, derivative);
+  add_parameters(a, &a->speed_reverse, factor, derivative);
+  return through_sources(a, factor, derivative);
 }
 
 pcsim_status transport_adjoint_parameters(transport_adjoint *a, const double *w, double factor,
                                           double *derivative) {
-  set_seed(a, w);
-  PCSIM_TRY(run(&a->full, a->t, a->q, a->grad));
-  reverse_add_places(&a->full, factor);
-  PCSIM_TRY(follow_speeds(a));
-  reverse_add_places(&a->speed_reverse, factor);
-  add_parameters(a, &a->speed_reverse, factor, derivative);
-  PCSIM_TRY(finish(a, &a->full, factor, derivative));
-  return through_sources(a, factor, derivative);
+  PCSIM_TRY(begin(a, w, true, true, factor));
+  PCSIM_TRY(transport_adjoint_add_own(a, factor, derivative));
+  return transport_adjoint_finish(a, factor, derivative, NULL);
+}
+
+/* ------------------------------------------------------------ other programs */
+
+pcsim_status transport_reverse_create(transport_adjoint *a, pcsim_program *p, int spaces,
+                                      transport_reverse **out) {
+  const reverse_request request = {
+      .spaces = spaces, .everything = true, .q = a->q_speed, .grad = a->grad_speed};
+  PCSIM_TRY(pcsim_alloc(1, sizeof **out, out));
+  return reverse_make(a, p, &request, &(*out)->r);
+}
+
+void transport_reverse_destroy(transport_reverse **out) {
+  if (!*out) return;
+  reverse_free(&(*out)->r);
+  pcsim_free(out);
+}
+
+pcsim_executor *transport_reverse_executor(const transport_reverse *r) { return r->r.x; }
+
+pcsim_status transport_adjoint_add(transport_adjoint *a, const transport_reverse *r) {
+  PCSIM_TRY(run_beside(a, &r->r));
+  add_values(a, &r->r);
+  return PCSIM_OK;
+}
+
+pcsim_status transport_reverse_apply(transport_adjoint *a, const transport_reverse *r, double *y) {
+  if (!r->r.x) return PCSIM_OK;
+  PCSIM_TRY(run(a, &r->r, a->q_speed, a->grad_speed));
+  add_numbers(a->t->n * a->t->m, a->q_speed, y);
+  return PCSIM_OK;
+}
+
+void transport_adjoint_add_parameters(const transport_adjoint *a, const transport_reverse *r, double factor,
+                                      double *derivative) {
+  add_parameters(a, &r->r, factor, derivative);
 }
 
 /* ---------------------------------------------------------------- functionals */
@@ -286,27 +402,36 @@ static pcsim_status run_functional(transport_adjoint *a, const transport_functio
   PCSIM_TRY(transport_functional_bind(a->t, f, r->x));
   PCSIM_TRY(pcsim_executor_bind_output(r->x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(r->x, "b_value", &one));
-  return run(r, a->t, a->q, a->grad);
+  clear_carriers(a);
+  return run(a, r, a->q, a->grad);
 }
 
-static pcsim_status evaluate(transport_adjoint *a, const transport_functional *f, reverse *r, double *value,
-                             double *b, double *derivative) {
+static pcsim_status begin_functional(transport_adjoint *a, const transport_functional *f, reverse *r,
+                                     double *value, double *factor, double *derivative) {
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(a->t->mesh), run_functional(a, f, r, value)));
   MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_DOUBLE, MPI_SUM, pcsim_mesh_comm(a->t->mesh));
   if (f->root) *value = sqrt(*value);
-  const double factor = f->root ? 0.5 / *value : 1; /* the root of 0 has no derivative: not finite */
-  reverse_add_places(r, factor);
-  PCSIM_TRY(finish(a, r, factor, derivative));
-  for (int64_t i = 0; i < a->t->n * a->t->m; i++) b[i] = factor * a->q[i];
+  *factor = f->root ? 0.5 / *value : 1; /* the root of 0 has no derivative: not finite */
+  reverse_add_places(r, *factor);
+  clear_given(a);
+  add_values(a, r);
+  add_parameters(a, r, *factor, derivative);
   return PCSIM_OK;
+}
+
+pcsim_status transport_adjoint_begin_functional(transport_adjoint *a, const transport_functional *f,
+                                                double *value, double *factor, double *derivative) {
+  reverse r = {0};
+  const pcsim_status status = begin_functional(a, f, &r, value, factor, derivative);
+  reverse_free(&r);
+  return status;
 }
 
 pcsim_status transport_adjoint_functional(transport_adjoint *a, const transport_functional *f, double *value,
                                           double *b, double *derivative) {
-  reverse r = {0};
-  const pcsim_status status = evaluate(a, f, &r, value, b, derivative);
-  reverse_free(&r);
-  return status;
+  double factor;
+  PCSIM_TRY(transport_adjoint_begin_functional(a, f, value, &factor, derivative));
+  return transport_adjoint_finish(a, factor, derivative, b);
 }
 
 /* -------------------------------------------------------------------- shapes */

@@ -30,6 +30,41 @@ pcsim_status transport_adjoint_product(transport_adjoint *adjoint, const double 
 pcsim_status transport_adjoint_parameters(transport_adjoint *adjoint, const double *w, double factor,
                                           double *derivative) PCSIM_NODISCARD;
 
+/* The same in steps, between which a flow that the laws join adds what it has; nothing comes to places. */
+
+/** What came to the carriers; all NULL without them. */
+typedef struct {
+  double *face, *cell; /**< [ni][d], [nt][d] */
+  double **boundary;   /**< [num_conditions][num][d] */
+} transport_carrier_cotangent;
+/** Run backwards from w [n][m] (NULL: 0); `full`: to given values and parameters too. */
+pcsim_status transport_adjoint_begin(transport_adjoint *adjoint, const double *w, bool full,
+                                     bool follow) PCSIM_NODISCARD;
+const transport_carrier_cotangent *transport_adjoint_carriers(const transport_adjoint *adjoint);
+/** The reverse of another program of the mesh by everything; the caller binds its seeds. Destroyed before the
+ * adjoint, after a failure too. */
+typedef struct transport_reverse transport_reverse;
+pcsim_status transport_reverse_create(transport_adjoint *adjoint, pcsim_program *p, int spaces,
+                                      transport_reverse **reverse) PCSIM_NODISCARD;
+void transport_reverse_destroy(transport_reverse **reverse);
+pcsim_executor *transport_reverse_executor(const transport_reverse *reverse);
+/** Run it: to state, gradients, carriers and given values comes what it says. */
+pcsim_status transport_adjoint_add(transport_adjoint *adjoint,
+                                   const transport_reverse *reverse) PCSIM_NODISCARD;
+/** y [n][m] += what it says of the states of this rank's cells alone. */
+pcsim_status transport_reverse_apply(transport_adjoint *adjoint, const transport_reverse *reverse,
+                                     double *y) PCSIM_NODISCARD;
+/** derivative [num] += factor times what its last run says of the parameters of its program. */
+void transport_adjoint_add_parameters(const transport_adjoint *adjoint, const transport_reverse *reverse,
+                                      double factor, double *derivative);
+/** The same of the laws and their sources, after a full run. */
+pcsim_status transport_adjoint_add_own(transport_adjoint *adjoint, double factor,
+                                       double *derivative) PCSIM_NODISCARD;
+/** y [n][m] = factor times what came to the state (NULL: not wanted); what came to given values goes on to
+ *  the parameters of conditions (derivative NULL: not wanted). Collective. */
+pcsim_status transport_adjoint_finish(transport_adjoint *adjoint, double factor, double *derivative,
+                                      double *y) PCSIM_NODISCARD;
+
 /** A program "value" (on no space) of the whole mesh, with inputs as those of transport.h and its own. */
 typedef struct {
   pcsim_program *program; /**< owned */
@@ -49,6 +84,11 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
  *  Collective. */
 pcsim_status transport_adjoint_functional(transport_adjoint *adjoint, const transport_functional *functional,
                                           double *value, double *b, double *derivative) PCSIM_NODISCARD;
+
+/** Its first step: the rest is transport_adjoint_finish with `*factor`. */
+pcsim_status transport_adjoint_begin_functional(transport_adjoint *adjoint,
+                                                const transport_functional *functional, double *value,
+                                                double *factor, double *derivative) PCSIM_NODISCARD;
 
 /** After functional (`value` its value) and parameters: the derivative along a motion of the mesh, point and
  *  line sources left in place; this rank's share. Collective. Errors: ERR_MEMORY, ERR_MESH. */

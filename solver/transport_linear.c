@@ -349,6 +349,15 @@ static PetscErrorCode update_transposed(transport_linear *l, MPI_Comm comm) {
   PetscFunctionReturn(0);
 }
 
+pcsim_status transport_linear_update_transposed(transport_linear *l) {
+  return krylov_blame_options(l->petsc, PCSIM_PETSC(update_transposed(l, pcsim_mesh_comm(l->t->mesh))));
+}
+
+pcsim_status transport_linear_precondition_transposed(transport_linear *l, const double *b, double *x) {
+  return krylov_blame_options(
+      l->petsc, PCSIM_PETSC(krylov_precondition(l->ksp_transposed, l->options, false, b, l->b, l->x, x)));
+}
+
 pcsim_status transport_linear_solve_transposed(transport_linear *l, transport_product product, void *context,
                                                const double *b, double *x, double tolerance,
                                                int64_t *iterations, bool *converged) {

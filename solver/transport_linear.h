@@ -19,6 +19,11 @@ pcsim_status transport_linear_solve(transport_linear *linear, const double *b, d
 /** x = what the preconditioner of the last update makes of b, both [n][m]. */
 pcsim_status transport_linear_precondition(transport_linear *linear, const double *b,
                                            double *x) PCSIM_NODISCARD;
+/** The preconditioner of the transposed compact Jacobian, from the point of the last transport_linear_update;
+ *  x = what it makes of b, both [n][m]. */
+pcsim_status transport_linear_update_transposed(transport_linear *linear) PCSIM_NODISCARD;
+pcsim_status transport_linear_precondition_transposed(transport_linear *linear, const double *b,
+                                                      double *x) PCSIM_NODISCARD;
 /** y = A^T v, both [n][m], of the adjoint; its own context. */
 typedef pcsim_status (*transport_product)(void *context, const double *v, double *y);
 /** Solve A^T x = b with the transposed product and the transposed compact Jacobian as preconditioner, both of

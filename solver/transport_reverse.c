@@ -16,7 +16,7 @@ typedef struct {
 
 static pcsim_status wanted_create(const transport_adjoint *a, const reverse *r, wanted *w) {
   const size_t places = r->places ? (size_t)r->places->num : 0;
-  const size_t room = 3 + (size_t)a->t->problem->num_conditions + (size_t)a->num + places;
+  const size_t room = 6 + 2 * (size_t)a->t->problem->num_conditions + (size_t)a->num + places;
   *w = (wanted){0};
   PCSIM_TRY(pcsim_alloc(room, sizeof *w->name, &w->name));
   return pcsim_alloc(room, sizeof *w->text, &w->text);
@@ -46,6 +46,19 @@ static void want_values(const transport_adjoint *a, const pcsim_program *p, reve
     char name[WRITE_NAME];
     snprintf(name, sizeof name, "boundary %d.value", k);
     r->by_value[k] = want_input(w, p, name);
+  }
+}
+
+/* By the velocities of a flow. */
+static void want_carriers(const transport_adjoint *a, const pcsim_program *p, reverse *r, wanted *w) {
+  if (!a->carrier.face) return;
+  r->by_cells = want_input(w, p, "cells.carrier");
+  r->by_faces = want_input(w, p, "faces.carrier");
+  r->by_interfaces = want_input(w, p, "interfaces.carrier");
+  for (int k = 0; k < a->t->problem->num_conditions; k++) {
+    char name[WRITE_NAME];
+    snprintf(name, sizeof name, "boundary %d.carrier", k);
+    r->by_wall[k] = want_input(w, p, name);
   }
 }
 
@@ -100,14 +113,31 @@ static pcsim_status bind_parameters(const transport_adjoint *a, const wanted *w,
 }
 
 static pcsim_status reverse_allocate(const transport_adjoint *a, reverse *r) {
-  PCSIM_TRY(pcsim_alloc((size_t)a->t->problem->num_conditions, sizeof *r->by_value, &r->by_value));
+  const size_t conditions = (size_t)a->t->problem->num_conditions;
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *r->by_value, &r->by_value));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *r->by_wall, &r->by_wall));
   if (r->places) PCSIM_TRY(pcsim_alloc((size_t)r->places->num, sizeof *r->by_place, &r->by_place));
   return pcsim_alloc((size_t)a->num, sizeof *r->parameter, &r->parameter);
 }
 
 void reverse_free(reverse *r) {
   pcsim_executor_destroy(&r->x);
-  pcsim_free(&r->by_value), pcsim_free(&r->parameter), pcsim_free(&r->by_place);
+  pcsim_free(&r->by_value), pcsim_free(&r->by_wall), pcsim_free(&r->parameter), pcsim_free(&r->by_place);
+}
+
+static pcsim_status bind_carriers(const transport_adjoint *a, const reverse *r) {
+  const transport *t = a->t;
+  char name[WRITE_NAME];
+  if (r->by_cells) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_cells.carrier", a->last.cell));
+  if (r->by_faces) PCSIM_TRY(pcsim_executor_bind_output(r->x, "b_faces.carrier", a->last.face));
+  if (r->by_interfaces)
+    PCSIM_TRY(
+        pcsim_executor_bind_output(r->x, "b_interfaces.carrier", a->last.face + t->faces.ordinary * t->dim));
+  for (int k = 0; k < t->problem->num_conditions; k++) {
+    snprintf(name, sizeof name, "b_boundary %d.carrier", k);
+    if (r->by_wall[k]) PCSIM_TRY(pcsim_executor_bind_output(r->x, name, a->last.boundary[k]));
+  }
+  return PCSIM_OK;
 }
 
 /* Outputs of the reverse of a program of the mesh. */
@@ -121,6 +151,7 @@ static pcsim_status bind_cotangents(const transport_adjoint *a, const wanted *w,
     snprintf(name, sizeof name, "b_boundary %d.value", k);
     if (r->by_value[k]) PCSIM_TRY(pcsim_executor_bind_output(r->x, name, a->value[k]));
   }
+  PCSIM_TRY(bind_carriers(a, r));
   PCSIM_TRY(bind_places(r));
   return bind_parameters(a, w, r);
 }
@@ -136,6 +167,7 @@ pcsim_status reverse_make(transport_adjoint *a, pcsim_program *p, const reverse_
   r->by_q = want_input(&w, p, "cells.q");
   r->by_grad = want_input(&w, p, "cells.grad");
   r->by_speed = want_input(&w, p, "faces.speed");
+  want_carriers(a, p, r, &w);
   if (request->everything) {
     want_values(a, p, r, &w);
     want_places(p, r, &w);

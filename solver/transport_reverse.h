@@ -12,11 +12,16 @@
 typedef struct {
   pcsim_executor *x; /* NULL: it depends on nothing that is asked for */
   bool by_q, by_grad, by_speed;
-  uint8_t *by_value;    /* [num_conditions] */
-  shape_inputs *places; /* that may be asked for; NULL: none */
-  bool *by_place;       /* [places->num] */
-  double *parameter;    /* [num_parameters] of the last run, this rank */
+  bool by_cells, by_faces, by_interfaces; /* by the carriers there */
+  uint8_t *by_value, *by_wall;            /* [num_conditions] by given values, by carriers */
+  shape_inputs *places;                   /* that may be asked for; NULL: none */
+  bool *by_place;                         /* [places->num] */
+  double *parameter;                      /* [num_parameters] of the last run, this rank */
 } reverse;
+
+struct transport_reverse {
+  reverse r;
+};
 
 /* The reverse of the values that a condition or a source gives at its points. */
 typedef struct {
@@ -32,17 +37,18 @@ struct transport_adjoint {
   double *seed;     /* [nt][m], 0 in ghosts */
   double *q, *grad; /* [nt][m], [nt][m*e] what came to state and derivatives */
   double *q_speed, *grad_speed;
-  double *speed;             /* [ni] */
-  double **value;            /* [num_conditions][num][m] */
-  double *face, *node;       /* [nb][m], [num_given][m] */
-  reverse product, full;     /* of the residual: by the state, by everything */
-  reverse speed_reverse;     /* of the speeds, by everything */
-  given_reverse *face_given; /* [num_conditions] */
-  given_reverse *node_given; /* [num_conditions] */
-  given_reverse *source;     /* [num_sources] */
-  bool shape;                /* places are asked for, too */
-  shape_inputs places;       /* of the programs of the mesh */
-  double *to_grad;           /* [n][m*e] what has come to the derivatives of the unknowns */
+  double *speed;                             /* [ni] */
+  double **value;                            /* [num_conditions][num][m] */
+  transport_carrier_cotangent carrier, last; /* sums, of the last run; NULL where nothing carries */
+  double *face, *node;                       /* [nb][m], [num_given][m] */
+  reverse product, full;                     /* of the residual: by the state, by everything */
+  reverse speed_reverse;                     /* of the speeds, by everything */
+  given_reverse *face_given;                 /* [num_conditions] */
+  given_reverse *node_given;                 /* [num_conditions] */
+  given_reverse *source;                     /* [num_sources] */
+  bool shape;                                /* places are asked for, too */
+  shape_inputs places;                       /* of the programs of the mesh */
+  double *to_grad;                           /* [n][m*e] what has come to the derivatives of the unknowns */
 };
 
 /* How the reverse of a program of the mesh is made. */

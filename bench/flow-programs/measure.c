@@ -209,7 +209,7 @@ static pcsim_status measure_products(bench *b, const char *name) {
   PCSIM_GOTO(pcsim_alloc(size, sizeof *w, &w), status, done);
   PCSIM_GOTO(pcsim_alloc(size, sizeof *y, &y), status, done);
   for (size_t i = 0; i < size; i++) w[i] = cos((double)i);
-  PCSIM_GOTO(flow_adjoint_create(f, false, &adjoint), status, done);
+  PCSIM_GOTO(flow_adjoint_create(f, false, NULL, 0, &adjoint), status, done);
   for (int k = 0; k < 12 * 3; k++) {
     const double begin = now();
     PCSIM_GOTO(flow_tangent(f, w, b->r), status, done);

@@ -135,11 +135,12 @@ typedef struct {
 typedef struct {
   double value;       /**< J of the current state */
   double *derivative; /**< [num_parameters] dJ/dp along the solutions of the flow */
-  double *own;        /**< [num_parameters] that part of it which the functional's program has itself, without
-                           what later parameters make of it; NULL: not wanted */
-  double *adjoint;    /**< [num_cells][dim + 1] of momentum and continuity, in the solver's own scales, for
-                           pcsim_flow_solver_estimate; NULL: not wanted */
-  int num_shapes;     /**< motions of the mesh to differentiate by; given by the caller */
+  double *own;     /**< [num_parameters] that part of it which programs have themselves, the functional's and
+                        that of a viscosity that varies, without what later parameters make of it;
+                        NULL: not wanted */
+  double *adjoint; /**< [num_cells][dim + 1] of momentum and continuity, in the solver's own scales, for
+                        pcsim_flow_solver_estimate; NULL: not wanted */
+  int num_shapes;  /**< motions of the mesh to differentiate by; given by the caller */
   const pcsim_mesh_tangent *shape; /**< [num_shapes] given by the caller */
   double *by_shape;                /**< [num_shapes] dJ/ds along each: topology, given values and parameters
                                         kept as they are, but for values that depend on the place */
@@ -301,6 +302,13 @@ void pcsim_joined_solver_get_state(const pcsim_joined_solver *solver, double *un
 /** Continue from a state. Errors: ERR_ARG (numbers that no state has). */
 pcsim_status pcsim_joined_solver_set_state(pcsim_joined_solver *solver, const double *unknowns,
                                            const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
+/** As pcsim_flow_solver_adjoint, of a quantity of the flow or of the laws: expressions may name fields of the
+ *  flow, or unknowns of the laws and the velocity. Parameters may stand in either
+ *  part. `adjoint` of the result is not offered (NULL), nor are shapes (num_shapes 0). Collective. Errors:
+ * ERR_ARG (the run goes through time, names, a quantity that does not fit), ERR_MEMORY, ERR_LIBRARY. */
+pcsim_status pcsim_joined_solver_adjoint(pcsim_joined_solver *solver, const pcsim_functional *quantity,
+                                         const char *const *parameters, int num_parameters, double tolerance,
+                                         pcsim_flow_sensitivity *sensitivity) PCSIM_NODISCARD;
 
 #ifdef __cplusplus
 }

@@ -61,10 +61,15 @@ close "$(number "$work/channel/summary.json" walls)" -0.8 1e-9 "heat through the
 close "$(number "$work/channel/summary.json" ends)" 0.8 1e-8 "heat through the ends"
 close "$(number "$work/channel/summary.json" flow)" 1 1e-9 "volume flow"
 
-# A start from that run, and through time from it.
-run "$pcsim" run "$work/channel.yaml" --set "initial={run: $work/channel}" --set "mesh.n=[16, 6]" -o "$work/again"
+# A start from that run, through time from it, and gradients of a number of either part.
+run "$pcsim" run "$work/channel.yaml" --set "initial={run: $work/channel}" --set "mesh.n=[16, 6]" \
+  --set "parameters={k: 1}" --set "solve.gradient=[walls, mixed-flow]" \
+  --set "monitors.mixed-flow={kind: integral, of: \"k*T*u\"}" -o "$work/again"
 expect_rc 0 "channel from a run: $err"
 expect_out "start: u, v, w, p, T of $work/channel" "channel from a run"
+close "$(number "$work/again/summary.json" gradient.walls.k)" 0 1e-12 "heat through the walls does not depend on k"
+close "$(number "$work/again/summary.json" gradient.mixed-flow.k)" "$(number "$work/again/summary.json" mixed-flow)" \
+  1e-9 "an integral and its derivative by its own factor"
 run "$pcsim" run "$work/channel.yaml" --set "initial={run: $work/channel}" --set "solve.time={end: 0.02}" -o "$work/time"
 expect_rc 0 "channel through time: $err"
 close "$(number "$work/time/summary.json" flow)" 1 1e-6 "volume flow through time"

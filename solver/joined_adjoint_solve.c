@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The transposed linear system of a flow and equations that join it: flexible GMRES of PETSc. Functions are
+ * all-PETSc (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the border. */
+#include "joined_adjoint.h"
+#include "krylov.h"
+#include "petsc_error.h"
+
+#include <string.h>
+
+/* With D the scales of unknowns and W the weights of equations the system D A^T W (W^-1 w) = D b is solved.
+ */
+typedef struct {
+  joined_adjoint *a;
+  double *work, *part, *laws; /* [n][width], [n][mf], [n][mt] */
+  Mat product;
+  Vec b, x;
+  KSP ksp;
+} solver;
+
+/* Of entry i of a cell: rows are unknowns, columns equations. */
+static double row_scale(const joined *j, int i) { return i <= j->mf ? 1 : j->scale[i - 1]; }
+static double column_scale(const joined *j, int i) {
+  return i <= j->mf ? 1 : 1 / (j->f->scale_velocity * j->scale[i - 1]);
+}
+
+static void scale(const joined *j, double (*by)(const joined *, int), const double *v, double *w) {
+  const int width = joined_adjoint_width(j);
+  for (int64_t c = 0; c < j->f->n; c++)
+    for (int i = 0; i < width; i++) w[c * width + i] = by(j, i) * v[c * width + i];
+}
+
+static pcsim_status product(void *context, const double *v, double *w) {
+  const solver *s = context;
+  const joined *j = s->a->j;
+  scale(j, column_scale, v, s->work);
+  PCSIM_TRY(joined_adjoint_product(s->a, s->work, w));
+  scale(j, row_scale, w, w);
+  return PCSIM_OK;
+}
+
+static PetscErrorCode apply_product(Mat mat, Vec x, Vec y) {
+  solver *s;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(mat, &s));
+  PetscCall(krylov_call(product, s, "transposed product", x, y));
+  PetscFunctionReturn(0);
+}
+
+/* The flow by its transposed compact Jacobian, each coefficient by itself, then the laws with what the force
+ * hands back. */
+static pcsim_status precondition(void *context, const double *v, double *w) {
+  const solver *s = context;
+  const joined *j = s->a->j;
+  const flow *f = j->f;
+  const int mf = j->mf, mt = j->m - mf, width = joined_adjoint_width(j);
+  for (int64_t c = 0; c < f->n; c++) {
+    memcpy(s->part + c * mf, v + c * width, (size_t)mf * sizeof *v);
+    w[c * width + mf] = v[c * width + mf] / f->a_p[c];
+    for (int i = 0; i < mt; i++) s->laws[c * mt + i] = v[c * width + mf + 1 + i] / row_scale(j, mf + 1 + i);
+  }
+  PCSIM_TRY(flow_linear_precondition_transposed(j->flow_linear, s->part, s->part));
+  PCSIM_TRY(joined_adjoint_push_back(s->a, s->part, s->laws));
+  PCSIM_TRY(transport_linear_precondition_transposed(j->transport_linear, s->laws, s->laws));
+  for (int64_t c = 0; c < f->n; c++) {
+    memcpy(w + c * width, s->part + c * mf, (size_t)mf * sizeof *w);
+    for (int i = 0; i < mt; i++)
+      w[c * width + mf + 1 + i] = s->laws[c * mt + i] / column_scale(j, mf + 1 + i);
+  }
+  return PCSIM_OK;
+}
+
+static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
+  solver *s;
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &s));
+  PetscCall(krylov_call(precondition, s, "transposed preconditioner", x, y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode run(solver *s, MPI_Comm comm, const double *b, double tolerance, double *w,
+                          PetscInt *iterations, KSPConvergedReason *reason) {
+  const joined *j = s->a->j;
+  const PetscInt width = joined_adjoint_width(j), n = (PetscInt)j->f->n;
+  PetscFunctionBegin;
+  PetscCall(krylov_create_operator(comm, width, n, s, apply_product, &s->b, &s->x, &s->product));
+  /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
+  if (j->f->problem->pressure_free) PetscCall(krylov_set_null_space(s->b, j->mf - 1, s->product));
+  PetscCall(krylov_create(comm, s->product, s->product, 60, 600, &s->ksp));
+  PetscCall(krylov_use_shell(s->ksp, s, apply_preconditioner, "pcsim transposed flow and joined equations"));
+  scale(j, row_scale, b, s->work);
+  PetscCall(krylov_put(s->work, s->b));
+  PetscCall(krylov_solve(s->ksp, NULL, tolerance, s->b, s->x, iterations, reason));
+  PetscCall(krylov_take(s->x, w));
+  scale(j, column_scale, w, w);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode tear_down(solver *s) {
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(MatDestroy(&s->product));
+  PetscCall(VecDestroy(&s->b));
+  PetscCall(VecDestroy(&s->x));
+  PetscFunctionReturn(0);
+}
+
+static pcsim_status allocate(solver *s) {
+  const joined *j = s->a->j;
+  const size_t n = (size_t)j->f->n;
+  PCSIM_TRY(pcsim_alloc(n * (size_t)joined_adjoint_width(j), sizeof(double), &s->work));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)j->mf, sizeof(double), &s->part));
+  return pcsim_alloc(n * (size_t)(j->m - j->mf), sizeof(double), &s->laws);
+}
+
+pcsim_status joined_adjoint_solve(joined_adjoint *a, const double *b, double tolerance, double *w,
+                                  int64_t *iterations, bool *converged) {
+  solver s = {.a = a};
+  PetscInt its = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  MPI_Comm comm = pcsim_mesh_comm(a->j->f->mesh);
+  pcsim_status status = pcsim_status_agree(comm, allocate(&s));
+  if (status == PCSIM_OK) status = flow_linear_update_transposed(a->j->flow_linear);
+  if (status == PCSIM_OK) status = transport_linear_update(a->j->transport_linear);
+  if (status == PCSIM_OK) status = transport_linear_update_transposed(a->j->transport_linear);
+  if (status == PCSIM_OK) status = PCSIM_PETSC(run(&s, comm, b, tolerance, w, &its, &reason));
+  (void)tear_down(&s);
+  pcsim_free(&s.work), pcsim_free(&s.part), pcsim_free(&s.laws);
+  *iterations = its;
+  *converged = reason > 0;
+  return status;
+}
