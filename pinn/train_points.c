@@ -31,8 +31,10 @@ static pcsim_status add_group(pcsim_training *t, const char *name, const problem
   PCSIM_GOTO(pcsim_lower_compose(lowered, &t->from->problem.names, t->ansatz.fields, &composed), status,
              done);
   PCSIM_GOTO(groups_add(t->groups, name, composed, n, measured != NULL), status, done);
-  t->group[t->num_groups] = (train_group){
-      .name = groups_name(t->groups, t->num_groups), .condition = condition, .measured = measured, .n = points};
+  t->group[t->num_groups] = (train_group){.name = groups_name(t->groups, t->num_groups),
+                                          .condition = condition,
+                                          .measured = measured,
+                                          .n = points};
   t->num_groups++;
 done:
   pcsim_program_destroy(&lowered);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of disks.yaml: lap u = 0 in the square [-0.5, 0.5]^2 without four disks of radius 0.1
- * about (+-0.3, +-0.3), u = 0 on the disks, u = 1 on the square. u is a sum of harmonic functions (logarithm and
- * negative powers about each disk, powers about the origin) fitted to the values on the boundary; as the
+ * about (+-0.3, +-0.3), u = 0 on the disks, u = 1 on the square. u is a sum of harmonic functions (logarithm
+ * and negative powers about each disk, powers about the origin) fitted to the values on the boundary; as the
  * error is harmonic too, it is largest there (said on stderr, at points between those of the fit).
  *
  *     cc -O2 disks.c -o disks -lopenblas -lm && ./disks > disks.csv */

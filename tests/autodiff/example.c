@@ -12,8 +12,9 @@ static pcsim_status run(double out[4][5]) {
   pcsim_program *f = NULL, *jet = NULL;
   pcsim_executor *executor = NULL;
   pcsim_status status;
-  PCSIM_GOTO(pcsim_lower(&text, 1, &(pcsim_lowering){1, x, 0, NULL, 0, NULL, NULL, 0, NULL, 0}, &f, NULL, NULL),
-             status, done);
+  PCSIM_GOTO(
+      pcsim_lower(&text, 1, &(pcsim_lowering){1, x, 0, NULL, 0, NULL, NULL, 0, NULL, 0}, &f, NULL, NULL),
+      status, done);
   PCSIM_GOTO(pcsim_transform_jet(f, "coordinates", 3, 1, &jet), status, done);
   PCSIM_GOTO(pcsim_executor_create(jet, NULL, &executor), status, done);
   PCSIM_GOTO(pcsim_executor_points(executor, "points", 5), status, done);

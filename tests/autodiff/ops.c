@@ -357,7 +357,8 @@ static void expect_gradient(const char *text, const double *x, int n, const doub
   const char *const wrt = "coordinates";
   const double one = 1;
   pcsim_program *p, *reverse, *twice, *forward;
-  assert_ok(pcsim_lower(&text, 1, &(pcsim_lowering){n, xy, 0, NULL, 0, NULL, NULL, 0, NULL, 0}, &p, NULL, NULL));
+  assert_ok(
+      pcsim_lower(&text, 1, &(pcsim_lowering){n, xy, 0, NULL, 0, NULL, NULL, 0, NULL, 0}, &p, NULL, NULL));
   assert_ok(pcsim_transform_vjp(p, &wrt, 1, &reverse));
   assert_ok(pcsim_transform_jvp(p, &wrt, 1, &forward));
   assert_ok(pcsim_transform_vjp(reverse, &wrt, 1, &twice));

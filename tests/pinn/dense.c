@@ -28,8 +28,9 @@ static void symmetric(void **s) {
     uint64_t place = 0;
     for (int round = 0; round < 4; round++) {
       for (int i = 0; i < n; i++) x[i] = draw(place++), sv[i] = draw(place++), zv[i] = draw(place++);
-      const symmetric_change c = {
-          1 + 0.1 * draw(place++), draw(place++), draw(place++), draw(place++), sv, zv};
+      symmetric_change c = {.s = sv, .z = zv};
+      c.scale = 1 + 0.1 * draw(place++);
+      c.ss = draw(place++), c.sz = draw(place++), c.zz = draw(place++);
       for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
           full[i * n + j] = c.scale * full[i * n + j] + c.ss * sv[i] * sv[j] +
