@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 256, FITS_MAX = 64, FAULTS_MAX = 5 };
+enum { COLUMNS_MAX = 256, FAULTS_MAX = 5 };
 /** How far outside the domain a point may lie, over the size of the domain: files hold rounded numbers. */
 static const double slack = 1e-6;
 
 typedef struct {
   data_view view;
-  double *points, *values[FITS_MAX];
-  char *name, *fit[FITS_MAX];
-  const pcsim_node *fit_node[FITS_MAX];
+  double *points, *values[DATA_FITS_MAX];
+  char *name, *fit[DATA_FITS_MAX];
+  const pcsim_node *fit_node[DATA_FITS_MAX];
 } data_set;
 
 struct data {
@@ -38,7 +38,7 @@ void data_destroy(data **d) {
   if (!d || !*d) return;
   for (int i = 0; i < (*d)->num_sets; i++) {
     data_set *s = &(*d)->sets[i];
-    for (int k = 0; k < FITS_MAX; k++) {
+    for (int k = 0; k < DATA_FITS_MAX; k++) {
       pcsim_free(&s->values[k]);
       pcsim_free(&s->fit[k]);
     }
@@ -62,7 +62,7 @@ typedef struct {
   char *column[COLUMNS_MAX]; /**< names, in the text of the first line */
   int num_columns;
   int coordinate[DOMAIN_MAX]; /**< column of each */
-  int fit[FITS_MAX];
+  int fit[DATA_FITS_MAX];
   int64_t room;
   int line, faults;
 } reading;
@@ -268,10 +268,10 @@ static pcsim_status read_set(pcsim_tree *tree, const domain *space, const char *
   pcsim_node_check(tree, node, keys, sizeof keys / sizeof *keys, "data");
   fits = pcsim_node_get(node, "fits");
   if (!fits || pcsim_node_get_kind(fits) != PCSIM_NODE_MAPPING) return PCSIM_OK;
-  if (pcsim_node_size(fits) == 0 || pcsim_node_size(fits) > FITS_MAX)
+  if (pcsim_node_size(fits) == 0 || pcsim_node_size(fits) > DATA_FITS_MAX)
     pcsim_tree_problem(tree, fits, "'fits' names %lld columns; expected 1 to %d",
-                       (long long)pcsim_node_size(fits), FITS_MAX);
-  for (int64_t i = 0; i < pcsim_node_size(fits) && i < FITS_MAX; i++) {
+                       (long long)pcsim_node_size(fits), DATA_FITS_MAX);
+  for (int64_t i = 0; i < pcsim_node_size(fits) && i < DATA_FITS_MAX; i++) {
     const char *key = pcsim_node_key(fits, i);
     s->fit_node[i] = pcsim_node_get(fits, key);
     if (pcsim_node_get_kind(s->fit_node[i]) != PCSIM_NODE_SCALAR || !*pcsim_node_text(s->fit_node[i]))

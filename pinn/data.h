@@ -5,12 +5,14 @@
 
 #include "domain.h"
 
+enum { DATA_FITS_MAX = 64 };
+
 /** One file of values; borrowed. */
 typedef struct {
   const char *name;
   int64_t num_points;
-  const double *points; /**< [num_points][num_coordinates] */
-  int num_fits;
+  const double *points;              /**< [num_points][num_coordinates] */
+  int num_fits;                      /**< DATA_FITS_MAX at most */
   const char *const *fit;            /**< [num_fits] what is measured: an expression of the unknowns */
   const pcsim_node *const *fit_node; /**< [num_fits] where the case names it; while the tree lives */
   const double *const *values;       /**< [num_fits][num_points] */

@@ -91,8 +91,11 @@ static void clear_group(group *a) {
   pcsim_executor_destroy(&a->elsewhere);
   for (int i = 0; i < a->num_inputs; i++) pcsim_free(&a->input[i].data);
   pcsim_free(&a->input);
+  for (int i = 0; a->output && i < a->num_wrt; i++) pcsim_free(&a->output[i]);
+  pcsim_free(&a->output);
   pcsim_free(&a->wrt);
   pcsim_free(&a->place);
+  pcsim_free(&a->at);
   pcsim_free(&a->weight);
   pcsim_free(&a->scaled);
   pcsim_free(&a->squares);
@@ -144,6 +147,13 @@ done:
   return status;
 }
 
+static pcsim_status name_output(const char *parameter, char **output) {
+  const size_t size = strlen(parameter) + 3;
+  PCSIM_TRY(pcsim_alloc(size, 1, output));
+  snprintf(*output, size, "b_%s", parameter);
+  return PCSIM_OK;
+}
+
 /* Which parameters the residual has, and where they lie in theta. */
 static pcsim_status find_parameters(const groups *g, group *a) {
   const groups_parameters *p = g->parameters;
@@ -154,6 +164,12 @@ static pcsim_status find_parameters(const groups *g, group *a) {
     a->place[a->num_wrt] = i;
     a->wrt[a->num_wrt++] = p->name[i];
     a->numbers += p->first[i + 1] - p->first[i];
+  }
+  PCSIM_TRY(pcsim_alloc((size_t)a->numbers, sizeof *a->at, &a->at));
+  PCSIM_TRY(pcsim_alloc((size_t)a->num_wrt, sizeof *a->output, &a->output));
+  for (int64_t i = 0, k = 0; i < a->num_wrt; i++) {
+    for (int64_t j = p->first[a->place[i]]; j < p->first[a->place[i] + 1]; j++) a->at[k++] = j;
+    PCSIM_TRY(name_output(a->wrt[i], &a->output[i]));
   }
   PCSIM_CHECK(a->num_wrt, PCSIM_ERR_ARG, "'%s' depends on nothing that training changes", a->name);
   return PCSIM_OK;
@@ -171,6 +187,8 @@ static pcsim_status find_inputs(group *a) {
 }
 
 pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows, bool measured) {
+  PCSIM_CHECK(rows > 0 && rows <= GROUPS_ROWS_MAX, PCSIM_ERR_ARG, "'%s' has %d rows; expected 1 to %d", name,
+              rows, GROUPS_ROWS_MAX);
   PCSIM_TRY(pcsim_realloc((size_t)g->num + 1, sizeof *g->group, &g->group));
   group *a = &g->group[g->num];
   *a = (group){.rows = rows};

@@ -14,6 +14,7 @@
 #include <pcsim/autodiff.h>
 
 typedef struct groups groups;
+enum { GROUPS_ROWS_MAX = 64 /**< of one group */ };
 
 /** The numbers that training changes: the parameters of `program` whose names are in none of the others' way.
  */
@@ -39,7 +40,8 @@ typedef struct {
 } groups_columns;
 /** One more group, number 0, 1, ...: residual program with outputs "0" .. "rows - 1" of inputs "coordinates"
  * [width] and perhaps of columns on space "points"; copied. `measured`: from output k column "data_k" is
- * taken away. Weights are 1. Errors: ERR_ARG. */
+ * taken away. Weights are 1. Errors: ERR_ARG (no row, more than GROUPS_ROWS_MAX, nothing that training
+ * changes). */
 pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows,
                         bool measured) PCSIM_NODISCARD;
 /** Its points [n][width] and the columns that its program asks for; copied. */

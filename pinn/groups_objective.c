@@ -44,9 +44,7 @@ static pcsim_status squares_program(const group *a, pcsim_program **program) {
 static pcsim_status bind_part(const groups *g, const group *a, pcsim_executor *x) {
   int64_t at = 0;
   for (int i = 0; i < a->num_wrt; i++) {
-    char name[NAME];
-    snprintf(name, sizeof name, "b_%s", a->wrt[i]);
-    PCSIM_TRY(pcsim_executor_bind_output(x, name, a->part + at));
+    PCSIM_TRY(pcsim_executor_bind_output(x, a->output[i], a->part + at));
     at += g->parameters->first[a->place[i] + 1] - g->parameters->first[a->place[i]];
   }
   return PCSIM_OK;
@@ -127,11 +125,8 @@ static pcsim_status run_squares(groups *g, group *a, bool gradient) {
 }
 
 /* gradient += the group's part */
-static void add_part(const groups *g, const group *a, double *gradient) {
-  int64_t at = 0;
-  for (int i = 0; i < a->num_wrt; i++)
-    for (int64_t k = g->parameters->first[a->place[i]]; k < g->parameters->first[a->place[i] + 1]; k++)
-      gradient[k] += a->part[at++];
+static void add_part(const group *a, double *gradient) {
+  for (int64_t k = 0; k < a->numbers; k++) gradient[a->at[k]] += a->part[k];
 }
 
 static pcsim_status loss(objective *o, const double *theta, double *value, double *gradient) {
@@ -144,7 +139,7 @@ static pcsim_status loss(objective *o, const double *theta, double *value, doubl
     if (!a->n) continue;
     PCSIM_TRY(run_squares(g, a, gradient != NULL));
     for (int k = 0; k < a->rows; k++) *value += a->scaled[k] * a->squares[k];
-    if (gradient) add_part(g, a, gradient);
+    if (gradient) add_part(a, gradient);
   }
   return PCSIM_OK;
 }
@@ -159,39 +154,22 @@ pcsim_status groups_mean_squares(groups *g, int which, const double *theta, doub
 
 /* ------------------------------------------------------------------ derivatives of rows */
 
-/* Names of the outputs that make up a row of J; caller frees. */
-static pcsim_status output_names(const group *a, char (**text)[NAME], const char ***names) {
-  PCSIM_TRY(pcsim_alloc((size_t)a->num_wrt, sizeof **text, text));
-  PCSIM_TRY(pcsim_alloc((size_t)a->num_wrt, sizeof **names, names));
-  for (int i = 0; i < a->num_wrt; i++) {
-    snprintf((*text)[i], NAME, "b_%s", a->wrt[i]);
-    (*names)[i] = (*text)[i];
-  }
-  return PCSIM_OK;
-}
-
 typedef pcsim_status row_function(groups *g, group *a, int row, const pcsim_jacobian *j, void *context);
 
 /* Call `function` for each row of the group with its seeds set: `factor[row]` (NULL: 1) in the row, 0
  * elsewhere. */
 static pcsim_status for_rows(groups *g, group *a, const double *factor, row_function *function,
                              void *context) {
-  char(*text)[NAME] = NULL;
-  const char **names = NULL;
-  pcsim_status status;
-  PCSIM_GOTO(make_reverse(g, a), status, done);
-  PCSIM_GOTO(bind_inputs(a, a->reverse), status, done);
-  PCSIM_GOTO(pcsim_executor_bind(a->reverse, "b_r", a->seeds), status, done);
-  PCSIM_GOTO(output_names(a, &text, &names), status, done);
-  const pcsim_jacobian j = {.outputs = names, .num_outputs = a->num_wrt};
-  for (int row = 0; row < a->rows && status == PCSIM_OK; row++) {
+  PCSIM_TRY(make_reverse(g, a));
+  PCSIM_TRY(bind_inputs(a, a->reverse));
+  PCSIM_TRY(pcsim_executor_bind(a->reverse, "b_r", a->seeds));
+  const pcsim_jacobian j = {.outputs = (const char *const *)a->output, .num_outputs = a->num_wrt};
+  for (int row = 0; row < a->rows; row++) {
     for (int64_t i = 0; i < a->n; i++)
       for (int k = 0; k < a->rows; k++) a->seeds[i * a->rows + k] = k != row ? 0 : factor ? factor[k] : 1;
-    status = function(g, a, row, &j, context);
+    PCSIM_TRY(function(g, a, row, &j, context));
   }
-done:
-  pcsim_free(&text), pcsim_free(&names);
-  return status;
+  return PCSIM_OK;
 }
 
 static void set_factors(const group *a, double *factor) {
@@ -203,27 +181,14 @@ static pcsim_status add_product(groups *g, group *a, int row, const pcsim_jacobi
   return pcsim_executor_jacobian_product(a->reverse, j, context);
 }
 
-/* Place of the group's numbers in theta. */
-static int64_t next_place(const groups *g, const group *a, int *i, int64_t *within) {
-  const int64_t *first = g->parameters->first;
-  while (*within == first[a->place[*i] + 1] - first[a->place[*i]]) (*i)++, *within = 0;
-  return first[a->place[*i]] + (*within)++;
-}
-
 /* Lower triangle of a group that lacks parameters into the whole. */
 static pcsim_status add_smaller(groups *g, group *a, const double *factor, double *product) {
   const int64_t n = num_parameters(g), m = a->numbers;
-  int64_t *place = NULL;
   if (!g->product) PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)n, sizeof *g->product, &g->product));
   memset(g->product, 0, (size_t)(m * m) * sizeof *g->product);
   PCSIM_TRY(for_rows(g, a, factor, add_product, g->product));
-  PCSIM_TRY(pcsim_alloc((size_t)m, sizeof *place, &place));
-  int i = 0;
-  int64_t within = 0;
-  for (int64_t k = 0; k < m; k++) place[k] = next_place(g, a, &i, &within);
   for (int64_t r = 0; r < m; r++)
-    for (int64_t c = 0; c <= r; c++) product[place[r] * n + place[c]] += g->product[r * m + c];
-  pcsim_free(&place);
+    for (int64_t c = 0; c <= r; c++) product[a->at[r] * n + a->at[c]] += g->product[r * m + c];
   return PCSIM_OK;
 }
 
@@ -235,9 +200,8 @@ static pcsim_status normal(objective *o, const double *theta, double *value, dou
   for (int64_t r = 0; r < n; r++) memset(product + r * n, 0, (size_t)(r + 1) * sizeof *product);
   for (int i = 0; i < g->num; i++) {
     group *a = &g->group[i];
-    double factor[256];
+    double factor[GROUPS_ROWS_MAX];
     if (!a->n) continue;
-    PCSIM_CHECK(a->rows <= 256, PCSIM_ERR_ARG, "'%s' has %d rows; expected 256 at most", a->name, a->rows);
     set_factors(a, factor);
     PCSIM_TRY(a->numbers == n ? for_rows(g, a, factor, add_product, product)
                               : add_smaller(g, a, factor, product));
@@ -248,17 +212,15 @@ static pcsim_status normal(objective *o, const double *theta, double *value, dou
 /* --------------------------------------------------------------------- J as a whole */
 
 typedef struct {
-  const groups *g;
   const group *a;
-  int64_t *place; /* [numbers] in theta */
-  double *j;      /* [parameters][residuals] */
+  double *j; /* [parameters][residuals] */
   int64_t stride, column;
 } jacobian_copy;
 
 static void copy_block(void *context, const pcsim_jacobian_block *block) {
   const jacobian_copy *c = context;
   for (int64_t r = 0; r < block->rows; r++)
-    memcpy(c->j + c->place[r] * c->stride + c->column + block->first, block->numbers + r * block->stride,
+    memcpy(c->j + c->a->at[r] * c->stride + c->column + block->first, block->numbers + r * block->stride,
            (size_t)block->n * sizeof *c->j);
 }
 
@@ -277,20 +239,13 @@ static pcsim_status jacobian(objective *o, const double *theta, double *value, d
   *value = 0;
   for (int i = 0; i < g->num; i++) {
     group *a = &g->group[i];
-    double factor[256];
+    double factor[GROUPS_ROWS_MAX];
     if (!a->n) continue;
-    PCSIM_CHECK(a->rows <= 256, PCSIM_ERR_ARG, "'%s' has %d rows; expected 256 at most", a->name, a->rows);
     set_factors(a, factor);
-    jacobian_copy c = {.g = g, .a = a, .j = j, .stride = o->num_residuals, .column = column};
-    PCSIM_TRY(pcsim_alloc((size_t)a->numbers, sizeof *c.place, &c.place));
-    int k = 0;
-    int64_t within = 0;
-    for (int64_t m = 0; m < a->numbers; m++) c.place[m] = next_place(g, a, &k, &within);
-    pcsim_status status = make_reverse(g, a);
-    if (status == PCSIM_OK) status = pcsim_executor_bind_output(a->reverse, "r", a->rows_out);
-    if (status == PCSIM_OK) status = for_rows(g, a, factor, copy_row, &c);
-    pcsim_free(&c.place);
-    PCSIM_TRY(status);
+    jacobian_copy c = {.a = a, .j = j, .stride = o->num_residuals, .column = column};
+    PCSIM_TRY(make_reverse(g, a));
+    PCSIM_TRY(pcsim_executor_bind_output(a->reverse, "r", a->rows_out));
+    PCSIM_TRY(for_rows(g, a, factor, copy_row, &c));
     for (int row = 0; row < a->rows; row++)
       for (int64_t m = 0; m < a->n; m++) {
         const double r = factor[row] * a->rows_out[m * a->rows + row];
@@ -325,7 +280,7 @@ static pcsim_status product(objective *o, const double *v, double *out) {
     PCSIM_TRY(bind_inputs(a, a->reverse));
     PCSIM_TRY(pcsim_executor_bind(a->reverse, "b_r", a->seeds));
     PCSIM_TRY(pcsim_executor_run(a->reverse, false));
-    add_part(g, a, out);
+    add_part(a, out);
   }
   return PCSIM_OK;
 }

@@ -24,6 +24,8 @@ typedef struct {
   int num_wrt;
   int *place;      /* [num_wrt] their numbers among the parameters */
   int64_t numbers; /* of them all */
+  int64_t *at;     /* [numbers] place of each in theta, ascending */
+  char **output;   /* [num_wrt] "b_NAME": their cotangents */
   int64_t n;       /* points */
   double *points;
   double *weight;   /* [rows] */

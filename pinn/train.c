@@ -82,7 +82,7 @@ static pcsim_status finish_stalled(course *c) {
     return PCSIM_OK;
   }
   for (int g = 0; g < t->num_groups; g++) {
-    double squares[64], sum = 0;
+    double squares[GROUPS_ROWS_MAX], sum = 0;
     PCSIM_TRY(groups_mean_squares(t->groups, g, t->theta, squares));
     for (int k = 0; k < groups_rows(t->groups, g); k++) sum += groups_weights(t->groups, g)[k] * squares[k];
     if (sum > most) most = sum, name = t->group[g].name;

@@ -44,6 +44,8 @@ typedef struct {
   data *data;                       /**< NULL: none */
   char normal_name[DOMAIN_MAX][80]; /**< [num_space] inputs "n.x", ... */
   const char *normal[DOMAIN_MAX];
+  char data_text[GROUPS_ROWS_MAX][12]; /**< columns of measured values: "data_0", ... */
+  const char *data_name[GROUPS_ROWS_MAX];
   bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
   train_options options;
 } train_case;

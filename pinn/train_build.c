@@ -70,12 +70,14 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
 }
 
 pcsim_status train_build(pcsim_training *t, bool quiet) {
+  const size_t before = pcsim_tree_num_problems(t->from->tree);
   PCSIM_TRY(make_ansatz(t, quiet));
   if (!t->ansatz.fields) return PCSIM_OK;
   PCSIM_TRY(groups_parameters_of(t->ansatz.fields, "net_", &t->parameters));
   t->num_parameters = t->parameters.first[t->parameters.num];
   PCSIM_TRY(groups_create(&t->parameters, t->from->options.threads, &t->groups));
   PCSIM_TRY(train_make_groups(t));
+  if (pcsim_tree_num_problems(t->from->tree) != before) return PCSIM_OK;
   return make_state(t, quiet);
 }
 
@@ -120,11 +122,15 @@ static pcsim_status check_data(const train_case *from) {
   return PCSIM_OK;
 }
 
-static void name_normals(train_case *from) {
+static void name_columns(train_case *from) {
   const domain_view *d = from->problem.domain;
   for (int i = 0; i < d->num_space; i++) {
     snprintf(from->normal_name[i], sizeof from->normal_name[i], "n.%s", d->coordinate[i]);
     from->normal[i] = from->normal_name[i];
+  }
+  for (int i = 0; i < GROUPS_ROWS_MAX; i++) {
+    snprintf(from->data_text[i], sizeof from->data_text[i], "data_%d", i);
+    from->data_name[i] = from->data_text[i];
   }
 }
 
@@ -140,7 +146,7 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(data_read(tree, t->from->domain, &t->from->data));
   PCSIM_TRY(check_data(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
-  name_normals(t->from);
+  name_columns(t->from);
   PCSIM_TRY(train_choose(t));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   PCSIM_TRY(train_build(t, false));

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_ROWS = 64, CANDIDATES = 8 /* for each adaptive point */ };
+enum { CANDIDATES = 8 /* for each adaptive point */ };
+_Static_assert((int)DATA_FITS_MAX <= (int)GROUPS_ROWS_MAX, "a file of measured values is one group");
 
 /* ------------------------------------------------------------------------- making them */
 
@@ -45,12 +46,16 @@ done:
 /* All conditions of the entry of condition `first` that are not built in. */
 static pcsim_status add_entry(pcsim_training *t, int first) {
   const problem *p = &t->from->problem;
-  problem_text text[MAX_ROWS];
-  const problem_text *list[MAX_ROWS];
+  problem_text text[GROUPS_ROWS_MAX];
+  const problem_text *list[GROUPS_ROWS_MAX];
   int n = 0;
   pcsim_status status = PCSIM_OK;
-  for (int i = first; i < p->num_conditions && n < MAX_ROWS && status == PCSIM_OK; i++) {
+  for (int i = first; i < p->num_conditions && status == PCSIM_OK; i++) {
     if (t->ansatz.built[i] || p->condition[i].entry != p->condition[first].entry) continue;
+    if (n == GROUPS_ROWS_MAX) {
+      pcsim_tree_problem(t->from->tree, p->condition[i].text.node, "more than %d conditions on one place", n);
+      break;
+    }
     status = residual_text(t, &p->condition[i], &text[n]);
     if (status == PCSIM_OK) list[n] = &text[n], n++;
   }
@@ -67,11 +72,11 @@ static pcsim_status add_entry(pcsim_training *t, int first) {
 }
 
 static pcsim_status add_data(pcsim_training *t, const data_view *d) {
-  problem_text text[MAX_ROWS];
-  const problem_text *list[MAX_ROWS];
+  problem_text text[GROUPS_ROWS_MAX];
+  const problem_text *list[GROUPS_ROWS_MAX];
   int n = 0;
   pcsim_status status = PCSIM_OK;
-  for (; n < d->num_fits && n < MAX_ROWS && status == PCSIM_OK; n++) {
+  for (; n < d->num_fits && status == PCSIM_OK; n++) {
     text[n] = (problem_text){.node = d->fit_node[n]};
     status = pcsim_strdup(d->fit[n], &text[n].text);
     list[n] = &text[n];
@@ -98,7 +103,7 @@ pcsim_status train_make_groups(pcsim_training *t) {
 
 /* ---------------------------------------------------------------------------- drawing */
 
-/* Points on the pieces of a condition, shared out by area, at least one on each. */
+/* Points on the pieces of a condition, shared out by area. */
 static pcsim_status piece_points(const pcsim_training *t, const problem_condition *c, uint64_t draw,
                                  int64_t n, double *points, double *normals) {
   const domain_view *d = t->from->problem.domain;
@@ -150,11 +155,8 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
 
 /* A group's columns by their names. */
 static groups_columns columns_of(const pcsim_training *t, int which, const double *values) {
-  static const char *const data_name[MAX_ROWS] = {
-      "data_0", "data_1", "data_2",  "data_3",  "data_4",  "data_5",  "data_6",  "data_7",
-      "data_8", "data_9", "data_10", "data_11", "data_12", "data_13", "data_14", "data_15"};
-  return (groups_columns){train_num_columns(t, which), t->group[which].measured ? data_name : t->from->normal,
-                          values};
+  return (groups_columns){train_num_columns(t, which),
+                          t->group[which].measured ? t->from->data_name : t->from->normal, values};
 }
 
 pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, uint64_t draw, int64_t n,
@@ -251,7 +253,7 @@ static pcsim_status mean_squares(pcsim_training *t, int g, const double *theta, 
 pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) {
   *loss = 0;
   for (int g = 0; g < t->num_groups; g++) {
-    double squares[MAX_ROWS];
+    double squares[GROUPS_ROWS_MAX];
     const double *weight = groups_weights(t->groups, g);
     PCSIM_TRY(mean_squares(t, g, theta, sample_draw(SAMPLE_HELD_OUT, 0), t->group[g].n, squares));
     for (int k = 0; k < groups_rows(t->groups, g); k++) *loss += 0.5 * weight[k] * squares[k];
@@ -260,7 +262,7 @@ pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss
 }
 
 pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name, double *norm) {
-  double squares[MAX_ROWS], sum = 0;
+  double squares[GROUPS_ROWS_MAX], sum = 0;
   *name = t->group[g].name;
   PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0),
                          t->group[g].n > 1 && !t->group[g].measured ? 4096 : t->group[g].n, squares));
@@ -274,11 +276,11 @@ pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name
 /* A penalised row counts as much as the interior in the trace of J^T J: what a step of the weights changes in
  * the one it changes in the other (Wang, Yu, Perdikaris 2022, with the mean squares of the rows). */
 pcsim_status train_balance(pcsim_training *t, bool quiet) {
-  double traces[MAX_ROWS], interior = 0;
+  double traces[GROUPS_ROWS_MAX], interior = 0;
   PCSIM_TRY(groups_traces(t->groups, 0, t->theta, traces));
   for (int k = 0; k < groups_rows(t->groups, 0); k++) interior += traces[k];
   for (int g = 1; g < t->num_groups; g++) {
-    double weights[MAX_ROWS];
+    double weights[GROUPS_ROWS_MAX];
     PCSIM_TRY(groups_traces(t->groups, g, t->theta, traces));
     for (int k = 0; k < groups_rows(t->groups, g); k++) {
       weights[k] = traces[k] > 0 && isfinite(interior / traces[k]) ? interior / traces[k] : 1;

@@ -124,6 +124,19 @@ YAML
 run "$pcsim" run "$work/inverse.yaml" -o "$work/inverse"
 expect_rc 0 "inverse"
 close "$(number "$work/inverse/summary.json" D)" 0.3 1e-3 "diffusivity from measured values"
+# Many columns of one file, as many as may be, and one more.
+{
+  printf 'x,t'
+  printf ',m%d' {1..65}
+  printf '\n0.5,0.5'
+  printf ',%d.5' {1..65}
+  echo
+} >"$work/many.csv"
+for n in 20 64 65; do
+  sed "s|^data: .*|data: {probe: {file: many.csv, fits: {$(for i in $(seq "$n"); do printf '%s"u + %d": m%d' "${sep-}" "$i" "$i"; sep=', '; done)}}}|" "$work/inverse.yaml" >"$work/many.yaml"
+  run "$pcsim" run "$work/many.yaml" --set "train.budget=1 steps" -o "$work/many-$n"
+  if [ "$n" -le 64 ]; then expect_rc 0 "$n columns: $err"; else expect_rc 2 "$n columns"; fi
+done
 cat >"$work/family.yaml" <<'YAML'
 pcsim: 1
 parameters: {D: 0.2}
