@@ -90,22 +90,29 @@ static void place_text(const checker *c, const problem_condition *condition, int
 
 static void compare(const checker *c, const problem_condition *condition, bool *bad) {
   const problem *p = c->b->problem;
+  const char *const unknown = p->unknown[condition->unknown];
   double worst = 0, largest = 0;
+  char text[400];
   int at = 0;
-  for (int i = 0; i < NUM_POINTS; i++) {
-    const double apart = fabs(c->found[i] - c->given[i]);
+  for (int i = 0; i < NUM_POINTS && !*bad; i++) {
+    const double apart = isfinite(c->found[i]) ? fabs(c->found[i] - c->given[i]) : INFINITY;
+    if (!isfinite(c->given[i])) {
+      place_text(c, condition, i, text, sizeof text);
+      *bad = true;
+      pcsim_tree_problem(p->tree, condition->text.node, "`%s` gives `%s` no number near %s", condition->name,
+                         unknown, text);
+    }
     largest = fmax(largest, fabs(c->given[i]));
-    if (!(apart <= worst)) worst = apart, at = i;
+    if (apart > worst) worst = apart, at = i;
   }
   if (*bad || worst <= tolerance * fmax(1, largest)) return;
-  char text[400];
   place_text(c, condition, at, text, sizeof text);
   *bad = true;
   pcsim_tree_problem(
       p->tree, condition->text.node,
       "conditions of `%s` contradict each other: `%s` gives %.6g near %s, another one %.6g; give "
       "values that agree there, or one of them `exact: false`",
-      p->unknown[condition->unknown], condition->name, c->given[at], text, c->found[at]);
+      unknown, condition->name, c->given[at], text, c->found[at]);
 }
 
 static pcsim_status check_condition(checker *c, const problem_condition *condition, bool *bad) {
