@@ -152,11 +152,7 @@ done:
 }
 
 int64_t pcsim_flow_solver_state_step(const pcsim_flow_solver *s) {
-  const double *vector[TIMESTEP_VECTORS];
-  double scalars[TIMESTEP_SCALARS];
-  if (!s->timestep) return march_get_state(s->march).step;
-  timestep_get_state(s->timestep, vector, scalars);
-  return (int64_t)scalars[0];
+  return s->timestep ? timestep_state_step(s->timestep) : march_step(s->march);
 }
 
 pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *s, double *unknowns,
@@ -173,11 +169,7 @@ pcsim_status pcsim_flow_solver_get_state(const pcsim_flow_solver *s, double *unk
     for (int i = 0; i < 3; i++) unknowns[4 * c + i] = i < f->dim ? f->q[c * m + i] * U : 0;
     unknowns[4 * c + 3] = f->q[c * m + m - 1] * pressure;
   }
-  const march_state now = march_get_state(s->march);
-  scalars[0] = (double)now.step;
-  scalars[1] = now.cfl;
-  scalars[2] = now.reference;
-  scalars[3] = (double)now.linear_total;
+  march_get_state(s->march, scalars);
   return PCSIM_OK;
 }
 
@@ -187,17 +179,11 @@ pcsim_status pcsim_flow_solver_set_state(pcsim_flow_solver *s, const double *unk
   const int m = f->dim + 1;
   const double U = f->scale_velocity, pressure = f->density * U * U;
   if (s->timestep) return set_time_state(s, unknowns, scalars);
-  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
-              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
+  PCSIM_TRY(march_set_state(s->march, scalars));
   for (int64_t c = 0; c < f->n; c++) {
     for (int i = 0; i < f->dim; i++) f->q[c * m + i] = unknowns[4 * c + i] / U;
     f->q[c * m + m - 1] = unknowns[4 * c + 3] / pressure;
   }
-  const march_state then = {.step = (int64_t)scalars[0],
-                            .cfl = scalars[1],
-                            .reference = scalars[2],
-                            .linear_total = (int64_t)scalars[3]};
-  march_set_state(s->march, &then);
   return PCSIM_OK;
 }
 

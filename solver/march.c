@@ -11,6 +11,12 @@
 enum { REJECTIONS_MAX = 8, HALVINGS_MAX = 3, STALL_STEPS = 60 };
 static const double GROWTH_ALLOWED = 1.5, CFL_MAX = 1e12, CFL_MIN = 1e-2, LINEAR_TOLERANCE_MIN = 1e-12;
 
+/* The numbers beside q that a march goes on from. */
+typedef struct {
+  int64_t step, linear_total;
+  double cfl, reference; /**< pseudo-time step; largest residual so far */
+} march_state;
+
 struct march {
   const discrete_system *s;
   march_options options;
@@ -57,13 +63,27 @@ void march_destroy(march **out) {
 
 void march_set_outside(march *m, const outside_start *outside) { m->outside = outside; }
 
-march_state march_get_state(const march *m) { return m->now; }
+int64_t march_step(const march *m) { return m->now.step; }
 
-void march_set_state(march *m, const march_state *state) {
-  m->now = *state;
+void march_get_state(const march *m, double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  memset(scalars, 0, PCSIM_NUM_STATE_SCALARS * sizeof *scalars);
+  scalars[0] = (double)m->now.step;
+  scalars[1] = m->now.cfl;
+  scalars[2] = m->now.reference;
+  scalars[3] = (double)m->now.linear_total;
+}
+
+pcsim_status march_set_state(march *m, const double scalars[PCSIM_NUM_STATE_SCALARS]) {
+  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
+              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
+  m->now = (march_state){.step = (int64_t)scalars[0],
+                         .cfl = scalars[1],
+                         .reference = scalars[2],
+                         .linear_total = (int64_t)scalars[3]};
   m->started = true;
   m->seen = false;
   m->built_at = -1;
+  return PCSIM_OK;
 }
 
 bool march_started(const march *m) { return m->seen; }

@@ -14,12 +14,6 @@ typedef struct {
                   problem is linear, or nearly solved */
 } march_options;
 
-/** The numbers beside q that a march goes on from. */
-typedef struct {
-  int64_t step, linear_total;
-  double cfl, reference; /**< pseudo-time step; largest residual so far */
-} march_state;
-
 typedef struct march march;
 
 /** `s` is borrowed. Caller destroys. Errors: ERR_MEMORY. */
@@ -34,9 +28,11 @@ pcsim_status march_start(march *m) PCSIM_NODISCARD;
  *  says, with the equations' residuals [m]. Collective. */
 pcsim_status march_run(march *m, pcsim_solve_observer observer, void *context,
                        pcsim_solve_result *result) PCSIM_NODISCARD;
-march_state march_get_state(const march *m);
-/** q has been set by the caller. */
-void march_set_state(march *m, const march_state *state);
+int64_t march_step(const march *m);
+/** Numbers that going on needs beside q: step, CFL, reference, Krylov iterations, then zeros. Local. */
+void march_get_state(const march *m, double scalars[PCSIM_NUM_STATE_SCALARS]);
+/** The caller sets q then. Local. Errors: ERR_ARG (no such numbers; nothing is changed). */
+pcsim_status march_set_state(march *m, const double scalars[PCSIM_NUM_STATE_SCALARS]) PCSIM_NODISCARD;
 /** Whether march_start or march_run has seen the q that stands there since march_set_state. */
 bool march_started(const march *m);
 

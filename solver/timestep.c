@@ -475,6 +475,8 @@ void timestep_get_state(const timestep *t, const double *vector[TIMESTEP_VECTORS
   for (int i = 0; i < TIMESTEP_VECTORS; i++) vector[i] = t->kept[i];
 }
 
+int64_t timestep_state_step(const timestep *t) { return t->aligned.step; }
+
 pcsim_status timestep_set_state(timestep *t, double *const vector[TIMESTEP_VECTORS],
                                 const double scalar[TIMESTEP_SCALARS]) {
   PCSIM_CHECK(scalar[0] >= 0 && scalar[3] > 0 && scalar[6] >= 1 && scalar[6] <= POINTS &&

@@ -54,6 +54,8 @@ pcsim_status timestep_start(timestep *t) PCSIM_NODISCARD;
  *  steps so far, time, step size wanted, ... */
 void timestep_get_state(const timestep *t, const double *vector[TIMESTEP_VECTORS],
                         double scalar[TIMESTEP_SCALARS]);
+/** The number of its step. */
+int64_t timestep_state_step(const timestep *t);
 /** Go on from such a state; the vectors are copied. Errors: ERR_ARG (numbers that no state has). */
 pcsim_status timestep_set_state(timestep *t, double *const vector[TIMESTEP_VECTORS],
                                 const double scalar[TIMESTEP_SCALARS]) PCSIM_NODISCARD;

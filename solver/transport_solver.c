@@ -118,11 +118,7 @@ int pcsim_transport_solver_state_width(const pcsim_transport_solver *s) {
 }
 
 int64_t pcsim_transport_solver_state_step(const pcsim_transport_solver *s) {
-  const double *vector[TIMESTEP_VECTORS];
-  double scalars[TIMESTEP_SCALARS];
-  if (!s->timestep) return march_get_state(s->march).step;
-  timestep_get_state(s->timestep, vector, scalars);
-  return (int64_t)scalars[0];
+  return s->timestep ? timestep_state_step(s->timestep) : march_step(s->march);
 }
 
 void pcsim_transport_solver_get_state(const pcsim_transport_solver *s, double *unknowns,
@@ -133,24 +129,14 @@ void pcsim_transport_solver_get_state(const pcsim_transport_solver *s, double *u
     return;
   }
   memcpy(unknowns, s->t->q, (size_t)(s->t->n * s->t->m) * sizeof *unknowns);
-  const march_state now = march_get_state(s->march);
-  scalars[0] = (double)now.step;
-  scalars[1] = now.cfl;
-  scalars[2] = now.reference;
-  scalars[3] = (double)now.linear_total;
+  march_get_state(s->march, scalars);
 }
 
 pcsim_status pcsim_transport_solver_set_state(pcsim_transport_solver *s, const double *unknowns,
                                               const double scalars[PCSIM_NUM_STATE_SCALARS]) {
   if (s->timestep) return timestep_unpack(s->timestep, unknowns, scalars);
-  PCSIM_CHECK(scalars[0] >= 0 && scalars[1] > 0 && scalars[2] > 0, PCSIM_ERR_ARG,
-              "state of step %g, CFL %g, reference %g", scalars[0], scalars[1], scalars[2]);
+  PCSIM_TRY(march_set_state(s->march, scalars));
   memcpy(s->t->q, unknowns, (size_t)(s->t->n * s->t->m) * sizeof *unknowns);
-  const march_state then = {.step = (int64_t)scalars[0],
-                            .cfl = scalars[1],
-                            .reference = scalars[2],
-                            .linear_total = (int64_t)scalars[3]};
-  march_set_state(s->march, &then);
   return PCSIM_OK;
 }
 
