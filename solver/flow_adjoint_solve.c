@@ -12,6 +12,7 @@ typedef struct {
   flow_linear *linear;
   const flow *f;
   double *part; /* [n][m] of a vector without the coefficients, and what comes out */
+  krylov_map transposed, preconditioner;
   Mat product;
   Vec b, x;
   KSP ksp;
@@ -19,14 +20,6 @@ typedef struct {
 
 static pcsim_status product(void *context, const double *v, double *w) {
   return flow_adjoint_product(((solver *)context)->adjoint, v, w);
-}
-
-static PetscErrorCode apply_product(Mat mat, Vec x, Vec y) {
-  solver *s;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &s));
-  PetscCall(krylov_call(product, s, "transposed product", x, y));
-  PetscFunctionReturn(0);
 }
 
 /* The state by the transposed compact Jacobian, each coefficient by itself. */
@@ -43,24 +36,16 @@ static pcsim_status precondition(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
-  solver *s;
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &s));
-  PetscCall(krylov_call(precondition, s, "transposed preconditioner", x, y));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode run(solver *s, MPI_Comm comm, const double *b, double tolerance, double *w,
                           PetscInt *iterations, KSPConvergedReason *reason) {
   const PetscInt width = s->f->dim + 2;
   PetscFunctionBegin;
   PetscCall(
-      krylov_create_operator(comm, width, (PetscInt)s->f->n, s, apply_product, &s->b, &s->x, &s->product));
+      krylov_create_operator(comm, width, (PetscInt)s->f->n, &s->transposed, &s->b, &s->x, &s->product));
   /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
   if (s->f->problem->pressure_free) PetscCall(krylov_set_null_space(s->b, s->f->dim, s->product));
   PetscCall(krylov_create(comm, s->product, s->product, 60, 600, &s->ksp));
-  PetscCall(krylov_use_shell(s->ksp, s, apply_preconditioner, "pcsim transposed flow and coefficients"));
+  PetscCall(krylov_use_shell(s->ksp, &s->preconditioner, "pcsim transposed flow and coefficients"));
   PetscCall(krylov_put(b, s->b));
   PetscCall(krylov_solve(s->ksp, NULL, tolerance, s->b, s->x, iterations, reason));
   PetscCall(krylov_take(s->x, w));
@@ -78,7 +63,11 @@ static PetscErrorCode tear_down(solver *s) {
 
 pcsim_status flow_adjoint_solve(flow_adjoint *adjoint, const flow *f, flow_linear *linear, const double *b,
                                 double tolerance, double *w, int64_t *iterations, bool *converged) {
-  solver s = {.adjoint = adjoint, .linear = linear, .f = f};
+  solver s = {.adjoint = adjoint,
+              .linear = linear,
+              .f = f,
+              .transposed = {product, &s, "transposed product"},
+              .preconditioner = {precondition, &s, "transposed preconditioner"}};
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   MPI_Comm comm = pcsim_mesh_comm(f->mesh);

@@ -20,6 +20,7 @@ struct flow_linear {
   bool options_seen;    /* the unused ones have been named */
   KSP ksp;
   Mat tangent, compact; /* compact only without multigrid */
+  krylov_map product, preconditioner;
   Vec b, x;
   block_matrix a;
   int64_t *slot; /* [4 ni + nb] entry of each contribution, -1: row of another rank */
@@ -147,14 +148,6 @@ static pcsim_status tangent(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
-  flow_linear *l;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(krylov_call(tangent, l, "tangent", x, y));
-  PetscFunctionReturn(0);
-}
-
 /* One cycle on rows that are divided by `weight` (NULL: as they are). */
 static pcsim_status apply_cycle(flow_linear *l, multigrid *mg, const double *weight, const double *b,
                                 double *x) {
@@ -172,14 +165,6 @@ static pcsim_status apply_cycle(flow_linear *l, multigrid *mg, const double *wei
 static pcsim_status cycle(void *context, const double *v, double *w) {
   flow_linear *l = context;
   return apply_cycle(l, l->mg, l->f->row_weight, v, w);
-}
-
-static PetscErrorCode apply_multigrid(PC pc, Vec x, Vec y) {
-  flow_linear *l;
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &l));
-  PetscCall(krylov_call(cycle, l, "multigrid", x, y));
-  PetscFunctionReturn(0);
 }
 
 /* -------------------------------------------------------------------- set-up */
@@ -213,7 +198,7 @@ static PetscErrorCode configure_ksp(flow_linear *l, MPI_Comm comm) {
   PetscCall(krylov_create(comm, l->tangent, l->multigrid ? l->tangent : l->compact, 40, 80, &l->ksp));
   PetscCall(KSPGetPC(l->ksp, &pc));
   if (l->multigrid) {
-    PetscCall(krylov_use_shell(l->ksp, l, apply_multigrid, "pcsim aggregation multigrid"));
+    PetscCall(krylov_use_shell(l->ksp, &l->preconditioner, "pcsim aggregation multigrid"));
   } else if (l->direct) {
     PetscCall(PCSetType(pc, PCLU));
     PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
@@ -225,9 +210,11 @@ static PetscErrorCode configure_ksp(flow_linear *l, MPI_Comm comm) {
 static PetscErrorCode create_ksp(flow_linear *l, MPI_Comm comm) {
   const PetscInt m = l->a.m, n = (PetscInt)l->f->n;
   PetscFunctionBegin;
+  l->product = (krylov_map){tangent, l, "tangent"};
+  l->preconditioner = (krylov_map){cycle, l, "multigrid"};
   PetscCall(PetscOptionsCreate(&l->options));
   PetscCall(PetscOptionsInsertString(l->options, l->petsc));
-  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
+  PetscCall(krylov_create_operator(comm, m, n, &l->product, &l->b, &l->x, &l->tangent));
   if (l->singular) PetscCall(krylov_set_null_space(l->b, m - 1, l->tangent));
   PetscCall(PetscOptionsPush(l->options));
   const PetscErrorCode code = configure_ksp(l, comm);

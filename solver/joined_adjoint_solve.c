@@ -12,6 +12,7 @@
 typedef struct {
   joined_adjoint *a;
   double *work, *part, *laws; /* [n][width], [n][mf], [n][mt] */
+  krylov_map transposed, preconditioner;
   Mat product;
   Vec b, x;
   KSP ksp;
@@ -38,14 +39,6 @@ static pcsim_status product(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_product(Mat mat, Vec x, Vec y) {
-  solver *s;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &s));
-  PetscCall(krylov_call(product, s, "transposed product", x, y));
-  PetscFunctionReturn(0);
-}
-
 /* The flow by its transposed compact Jacobian, each coefficient by itself, then the laws with what the force
  * hands back. */
 static pcsim_status precondition(void *context, const double *v, double *w) {
@@ -69,24 +62,16 @@ static pcsim_status precondition(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
-  solver *s;
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &s));
-  PetscCall(krylov_call(precondition, s, "transposed preconditioner", x, y));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode run(solver *s, MPI_Comm comm, const double *b, double tolerance, double *w,
                           PetscInt *iterations, KSPConvergedReason *reason) {
   const joined *j = s->a->j;
   const PetscInt width = joined_adjoint_width(j), n = (PetscInt)j->f->n;
   PetscFunctionBegin;
-  PetscCall(krylov_create_operator(comm, width, n, s, apply_product, &s->b, &s->x, &s->product));
+  PetscCall(krylov_create_operator(comm, width, n, &s->transposed, &s->b, &s->x, &s->product));
   /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
   if (j->f->problem->pressure_free) PetscCall(krylov_set_null_space(s->b, j->mf - 1, s->product));
   PetscCall(krylov_create(comm, s->product, s->product, 60, 600, &s->ksp));
-  PetscCall(krylov_use_shell(s->ksp, s, apply_preconditioner, "pcsim transposed flow and joined equations"));
+  PetscCall(krylov_use_shell(s->ksp, &s->preconditioner, "pcsim transposed flow and joined equations"));
   scale(j, row_scale, b, s->work);
   PetscCall(krylov_put(s->work, s->b));
   PetscCall(krylov_solve(s->ksp, NULL, tolerance, s->b, s->x, iterations, reason));
@@ -114,7 +99,9 @@ static pcsim_status allocate(solver *s) {
 
 pcsim_status joined_adjoint_solve(joined_adjoint *a, const double *b, double tolerance, double *w,
                                   int64_t *iterations, bool *converged) {
-  solver s = {.a = a};
+  solver s = {.a = a,
+              .transposed = {product, &s, "transposed product"},
+              .preconditioner = {precondition, &s, "transposed preconditioner"}};
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   MPI_Comm comm = pcsim_mesh_comm(a->j->f->mesh);

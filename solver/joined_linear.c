@@ -10,6 +10,7 @@ struct joined_linear {
   joined *j;
   KSP ksp;
   Mat tangent;
+  krylov_map product, preconditioner;
   Vec b, x;
   double *work; /* [n][m] */
 };
@@ -22,35 +23,21 @@ static pcsim_status tangent(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
-  joined_linear *l;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(krylov_call(tangent, l, "tangent", x, y));
-  PetscFunctionReturn(0);
-}
-
 static pcsim_status precondition(void *context, const double *v, double *w) {
   joined_linear *l = context;
   for (int64_t k = 0; k < l->j->f->n * l->j->m; k++) l->work[k] = v[k] / l->j->row_weight[k];
   return joined_precondition(l->j, l->work, w);
 }
 
-static PetscErrorCode apply_preconditioner(PC pc, Vec x, Vec y) {
-  joined_linear *l;
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &l));
-  PetscCall(krylov_call(precondition, l, "preconditioner", x, y));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode create(joined_linear *l, MPI_Comm comm) {
   const PetscInt m = l->j->m, n = (PetscInt)l->j->f->n;
   PetscFunctionBegin;
-  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
+  l->product = (krylov_map){tangent, l, "tangent"};
+  l->preconditioner = (krylov_map){precondition, l, "preconditioner"};
+  PetscCall(krylov_create_operator(comm, m, n, &l->product, &l->b, &l->x, &l->tangent));
   if (l->j->f->problem->pressure_free) PetscCall(krylov_set_null_space(l->b, l->j->mf - 1, l->tangent));
   PetscCall(krylov_create(comm, l->tangent, l->tangent, 40, 120, &l->ksp));
-  PetscCall(krylov_use_shell(l->ksp, l, apply_preconditioner, "pcsim flow and joined equations"));
+  PetscCall(krylov_use_shell(l->ksp, &l->preconditioner, "pcsim flow and joined equations"));
   PetscFunctionReturn(0);
 }
 

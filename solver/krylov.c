@@ -5,19 +5,35 @@
 #include <stdio.h>
 #include <string.h>
 
-PetscErrorCode krylov_call(krylov_function apply, void *context, const char *what, Vec x, Vec y) {
+static PetscErrorCode call(const krylov_map *map, Vec x, Vec y) {
   const PetscScalar *v;
   PetscScalar *w;
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &v));
   PetscCall(VecGetArray(y, &w));
-  const pcsim_status status = apply(context, v, w);
+  const pcsim_status status = map->apply(map->context, v, w);
   PetscCall(VecRestoreArrayRead(x, &v));
   PetscCall(VecRestoreArray(y, &w));
   if (status != PCSIM_OK) {
     pcsim_petsc_inner(status);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", what);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", map->what);
   }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode multiply(Mat mat, Vec x, Vec y) {
+  krylov_map *map;
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(mat, &map));
+  PetscCall(call(map, x, y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode precondition(PC pc, Vec x, Vec y) {
+  krylov_map *map;
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(pc, &map));
+  PetscCall(call(map, x, y));
   PetscFunctionReturn(0);
 }
 
@@ -43,15 +59,20 @@ PetscErrorCode krylov_take(Vec x, double *values) {
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, void *context,
-                                      PetscErrorCode (*product)(Mat, Vec, Vec), Vec *b, Vec *x, Mat *op) {
-  const PetscInt size = m * cells;
+PetscErrorCode krylov_create_shell(MPI_Comm comm, PetscInt size, krylov_map *product, Mat *op) {
   PetscFunctionBegin;
-  PetscCall(VecCreateMPI(comm, size, PETSC_DETERMINE, b));
+  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, product, op));
+  PetscCall(MatShellSetOperation(*op, MATOP_MULT, (void (*)(void))multiply));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, krylov_map *product, Vec *b,
+                                      Vec *x, Mat *op) {
+  PetscFunctionBegin;
+  PetscCall(VecCreateMPI(comm, m * cells, PETSC_DETERMINE, b));
   PetscCall(VecSetBlockSize(*b, m));
   PetscCall(VecDuplicate(*b, x));
-  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, context, op));
-  PetscCall(MatShellSetOperation(*op, MATOP_MULT, (void (*)(void))product));
+  PetscCall(krylov_create_shell(comm, m * cells, product, op));
   PetscFunctionReturn(0);
 }
 
@@ -81,14 +102,13 @@ PetscErrorCode krylov_create(MPI_Comm comm, Mat op, Mat from, PetscInt restart, 
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode krylov_use_shell(KSP ksp, void *context, PetscErrorCode (*apply)(PC, Vec, Vec),
-                                const char *name) {
+PetscErrorCode krylov_use_shell(KSP ksp, krylov_map *apply, const char *name) {
   PC pc;
   PetscFunctionBegin;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetContext(pc, context));
-  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetContext(pc, apply));
+  PetscCall(PCShellSetApply(pc, precondition));
   PetscCall(PCShellSetName(pc, name));
   PetscFunctionReturn(0);
 }

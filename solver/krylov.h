@@ -12,15 +12,22 @@
 /** y = A x on a rank's unknowns; x and y are not the same. */
 typedef pcsim_status (*krylov_function)(void *context, const double *x, double *y);
 
-/** y = apply(x) inside a call-back of PETSc; `what` names it in the message of a failure. */
-PetscErrorCode krylov_call(krylov_function apply, void *context, const char *what, Vec x, Vec y);
+/** Such a map as PETSc calls it; `what` names it in the message of a failure. Lent to the operator or
+ *  preconditioner that is made of it, and looked at in each product. */
+typedef struct {
+  krylov_function apply;
+  void *context;
+  const char *what;
+} krylov_map;
 /** Values of an array into a vector and back; local. */
 PetscErrorCode krylov_put(const double *values, Vec x);
 PetscErrorCode krylov_take(Vec x, double *values);
-/** Vectors b and x of `cells` blocks of m unknowns, and the operator of that size whose product is `product`
- *  (MATOP_MULT) on `context`, borrowed. Caller destroys them, after a failure too. */
-PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, void *context,
-                                      PetscErrorCode (*product)(Mat, Vec, Vec), Vec *b, Vec *x, Mat *op);
+/** The operator of `size` unknowns on this rank whose product is `product`. Caller destroys. */
+PetscErrorCode krylov_create_shell(MPI_Comm comm, PetscInt size, krylov_map *product, Mat *op);
+/** Vectors b and x of `cells` blocks of m unknowns, and such an operator. Caller destroys them, after a
+ * failure too. */
+PetscErrorCode krylov_create_operator(MPI_Comm comm, PetscInt m, PetscInt cells, krylov_map *product, Vec *b,
+                                      Vec *x, Mat *op);
 /** A pressure that nothing fixes: unknown `component` of all blocks as the null space of `op`, which holds
  * it. */
 PetscErrorCode krylov_set_null_space(Vec like, PetscInt component, Mat op);
@@ -28,9 +35,8 @@ PetscErrorCode krylov_set_null_space(Vec like, PetscInt component, Mat op);
  */
 PetscErrorCode krylov_create(MPI_Comm comm, Mat op, Mat from, PetscInt restart, PetscInt iterations_max,
                              KSP *ksp);
-/** The preconditioner of `ksp` is `apply` on `context`, borrowed. */
-PetscErrorCode krylov_use_shell(KSP ksp, void *context, PetscErrorCode (*apply)(PC, Vec, Vec),
-                                const char *name);
+/** The preconditioner of `ksp` is `apply`; PETSc shows it as `name`. */
+PetscErrorCode krylov_use_shell(KSP ksp, krylov_map *apply, const char *name);
 /** Solve to a relative tolerance with `options` (NULL: none) pushed; the null space of the operator is taken
  *  out of b. */
 PetscErrorCode krylov_solve(KSP ksp, PetscOptions options, double tolerance, Vec b, Vec x,

@@ -22,8 +22,7 @@ struct transport_linear {
   /* of the adjoint, from its first solve on */
   KSP ksp_transposed;
   Mat product, compact_transposed;
-  transport_product apply;
-  void *apply_context;
+  krylov_map tangent_map, product_map;
   /* compact Jacobian: block rows of owned cells */
   int64_t *start;  /* [n + 1] */
   int32_t *column; /* local cells, ascending */
@@ -161,22 +160,6 @@ static pcsim_status tangent_of(void *t, const double *v, double *y) {
   return transport_shifted_tangent(t, v, y);
 }
 
-static PetscErrorCode apply_tangent(Mat mat, Vec x, Vec y) {
-  transport_linear *l;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(krylov_call(tangent_of, l->t, "product with the tangent", x, y));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode apply_transposed(Mat mat, Vec x, Vec y) {
-  transport_linear *l;
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(mat, &l));
-  PetscCall(krylov_call(l->apply, l->apply_context, "transposed product", x, y));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode create_compact(transport_linear *l, MPI_Comm comm) {
   const PetscInt m = l->t->m, n = (PetscInt)l->t->n;
   PetscInt *own, *other;
@@ -222,10 +205,11 @@ static PetscErrorCode configure_ksp(transport_linear *l, MPI_Comm comm) {
 static PetscErrorCode create_ksp(transport_linear *l, MPI_Comm comm) {
   const PetscInt m = l->t->m, n = (PetscInt)l->t->n;
   PetscFunctionBegin;
+  l->tangent_map = (krylov_map){tangent_of, l->t, "product with the tangent"};
   PetscCall(PetscOptionsCreate(&l->options));
   PetscCall(PetscOptionsInsertString(l->options, l->defaults));
   PetscCall(PetscOptionsInsertString(l->options, l->petsc));
-  PetscCall(krylov_create_operator(comm, m, n, l, apply_tangent, &l->b, &l->x, &l->tangent));
+  PetscCall(krylov_create_operator(comm, m, n, &l->tangent_map, &l->b, &l->x, &l->tangent));
   PetscCall(PetscOptionsPush(l->options));
   const PetscErrorCode code = configure_ksp(l, comm);
   PetscCall(PetscOptionsPop()); /* after a failure too: pushed options cannot be destroyed */
@@ -339,8 +323,7 @@ static PetscErrorCode update_transposed(transport_linear *l, MPI_Comm comm) {
     PetscFunctionReturn(0);
   }
   PetscCall(MatTranspose(l->compact, MAT_INITIAL_MATRIX, &l->compact_transposed));
-  PetscCall(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, l, &l->product));
-  PetscCall(MatShellSetOperation(l->product, MATOP_MULT, (void (*)(void))apply_transposed));
+  PetscCall(krylov_create_shell(comm, size, &l->product_map, &l->product));
   PetscCall(PetscOptionsPush(l->options));
   const PetscErrorCode code =
       configure_solver(l, comm, l->product, l->compact_transposed, &l->ksp_transposed);
@@ -363,7 +346,7 @@ pcsim_status transport_linear_solve_transposed(transport_linear *l, transport_pr
                                                int64_t *iterations, bool *converged) {
   PetscInt its = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  l->apply = product, l->apply_context = context;
+  l->product_map = (krylov_map){product, context, "transposed product"};
   pcsim_status status = PCSIM_PETSC(update_transposed(l, pcsim_mesh_comm(l->t->mesh)));
   if (status == PCSIM_OK) status = PCSIM_PETSC(solve(l, l->ksp_transposed, b, x, tolerance, &its, &reason));
   PCSIM_TRY(krylov_blame_options(l->petsc, status));
