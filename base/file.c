@@ -178,3 +178,16 @@ pcsim_status pcsim_path_join(const char *folder, const char *name, char **path) 
   snprintf(*path, size, "%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
   return PCSIM_OK;
 }
+
+pcsim_status pcsim_temporary_make(bool folder, char **path) {
+  const char *place = getenv("TMPDIR");
+  PCSIM_TRY(pcsim_path_join(place && *place ? place : "/tmp", "pcsim-XXXXXX", path));
+  const int file = folder ? -1 : mkstemp(*path);
+  if (file >= 0) close(file);
+  if (file >= 0 || (folder && mkdtemp(*path))) return PCSIM_OK;
+  const pcsim_status status =
+      pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__, "%s: no temporary %s can be made: %s",
+                      *path, folder ? "folder" : "file", strerror(errno));
+  pcsim_free(path);
+  return status;
+}

@@ -261,9 +261,7 @@ pcsim_status cli_folder_default(const char *case_path, char **folder);
 pcsim_status cli_folder_write_case(const char *folder, const char *first, const char *text);
 /** Hash of the case that the run in a folder began with. Errors: ERR_CASE if it is not a run folder. */
 pcsim_status cli_folder_hash(const char *folder, char hash[65]);
-/** A folder of its own under TMPDIR, for meshes that nobody keeps; removed by cli_temporary_remove. Rank 0.
- */
-pcsim_status cli_temporary_make(char **folder);
+/** Remove a folder of pcsim_temporary_make and the files in it, for meshes that nobody keeps. Rank 0. */
 void cli_temporary_remove(char **folder);
 /** SHA-256 of two pieces in hexadecimal. */
 void cli_hash(const void *a, size_t na, const void *b, size_t nb, char hex[65]);

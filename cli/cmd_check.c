@@ -12,7 +12,7 @@ static pcsim_status check(cli_session *s, const char *path, const cli_list *sets
     return PCSIM_OK;
   }
   PCSIM_TRY(cli_start_check(s));
-  status = c->rank == 0 ? cli_temporary_make(&folder) : PCSIM_OK;
+  status = c->rank == 0 ? pcsim_temporary_make(true, &folder) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   if (folder) snprintf(raw, sizeof raw, "%s/mesh.raw", folder);
   PCSIM_GOTO(cli_session_mesh(s, 1, raw, false, NULL), status, done);

@@ -108,7 +108,7 @@ static void say_machine(const cli *c) {
 
 static void say_tmp(void) {
   char *folder = NULL;
-  if (cli_temporary_make(&folder) == PCSIM_OK) {
+  if (pcsim_temporary_make(true, &folder) == PCSIM_OK) {
     printf("%-12s temporary files in %.*s\n", "files", (int)(strrchr(folder, '/') - folder), folder);
     cli_temporary_remove(&folder);
     return;

@@ -122,7 +122,7 @@ static pcsim_status explain_case(cli_session *s, const char *path) {
   PCSIM_TRY(cli_session_read(c, path, NULL, s));
   PCSIM_CHECK(pcsim_transport_given(s->tree) || pcsim_joined_given(s->tree), PCSIM_ERR_CASE,
               "pcsim explain: %s has no typed equations (physics: {unknowns: ..., equations: ...})", path);
-  pcsim_status status = c->rank == 0 ? cli_temporary_make(&folder) : PCSIM_OK;
+  pcsim_status status = c->rank == 0 ? pcsim_temporary_make(true, &folder) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   if (folder) snprintf(raw, sizeof raw, "%s/mesh.raw", folder);
   PCSIM_GOTO(cli_session_mesh(s, 1, raw, false, NULL), status, done);

@@ -57,7 +57,7 @@ static pcsim_status make(cli_session *s, const char *path, const cli_list *sets,
   PCSIM_TRY(cli_refuse_network(c, path, "it draws points of its domain and has no mesh"));
   PCSIM_TRY(cli_session_read(c, path, sets, s));
   if (c->rank == 0) status = choose_folder(wanted, path, &folder);
-  if (c->rank == 0 && status == PCSIM_OK) status = cli_temporary_make(&temporary);
+  if (c->rank == 0 && status == PCSIM_OK) status = pcsim_temporary_make(true, &temporary);
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   if (temporary) snprintf(raw, sizeof raw, "%s/mesh.raw", temporary);
   PCSIM_GOTO(cli_session_mesh(s, 1, raw, false, msh), status, done);

@@ -240,16 +240,6 @@ pcsim_status cli_folder_prepare(const char *folder, const cli_folder_rules *rule
 
 /* ------------------------------------------------------------- temporary */
 
-pcsim_status cli_temporary_make(char **folder) {
-  const char *tmp = getenv("TMPDIR");
-  PCSIM_TRY(pcsim_path_join(tmp && *tmp ? tmp : "/tmp", "pcsim-XXXXXX", folder));
-  if (mkdtemp(*folder)) return PCSIM_OK;
-  pcsim_status status = pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,
-                                        "%s: no temporary folder can be made: %s", *folder, strerror(errno));
-  pcsim_free(folder);
-  return status;
-}
-
 void cli_temporary_remove(char **folder) {
   if (!*folder) return;
   DIR *dir = opendir(*folder);

@@ -2,26 +2,16 @@
 /* The domain of a mesh file: what its boundary faces enclose. */
 #include "domain_reader.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static pcsim_status make_raw(const pcsim_mesh_spec *spec, pcsim_raw_mesh **raw) {
-  const char *folder = getenv("TMPDIR");
   char *path = NULL;
-  PCSIM_TRY(pcsim_path_join(folder && *folder ? folder : "/tmp", "pcsim-domain-XXXXXX", &path));
-  const int file = mkstemp(path);
-  pcsim_status status = PCSIM_OK;
-  if (file < 0)
-    status = pcsim_error_set(PCSIM_ERR_IO, __FILE__, __LINE__, __func__,
-                             "%s: no temporary file can be made: %s", path, strerror(errno));
-  else {
-    close(file);
-    status = pcsim_mesh_spec_generate(spec, path, NULL);
-    if (status == PCSIM_OK) status = pcsim_raw_mesh_read(path, raw);
-    unlink(path);
-  }
+  PCSIM_TRY(pcsim_temporary_make(false, &path));
+  pcsim_status status = pcsim_mesh_spec_generate(spec, path, NULL);
+  if (status == PCSIM_OK) status = pcsim_raw_mesh_read(path, raw);
+  unlink(path);
   pcsim_free(&path);
   return status;
 }

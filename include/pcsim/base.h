@@ -347,6 +347,9 @@ pcsim_status pcsim_file_read(const char *path, size_t limit, char **data, size_t
 bool pcsim_file_exists(const char *path);
 /** Make a folder and its parents. */
 pcsim_status pcsim_folder_make(const char *path) PCSIM_NODISCARD;
+/** A new empty file, or folder, of a name of its own in TMPDIR, else in /tmp. Caller removes it and frees the
+ *  path with pcsim_free. Errors: ERR_IO with the path and the system's reason. */
+pcsim_status pcsim_temporary_make(bool folder, char **path) PCSIM_NODISCARD;
 /** `folder`/`name`, or `name` if it is absolute. Caller frees with pcsim_free. */
 pcsim_status pcsim_path_join(const char *folder, const char *name, char **path) PCSIM_NODISCARD;
 

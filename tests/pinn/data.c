@@ -10,11 +10,11 @@ static const char *const case_text =
 
 /** Read the case in a folder of its own with this file beside it. */
 static data *read_data(const char *text, const char *file, const char *problems) {
-  char folder[] = "/tmp/pcsim-data-XXXXXX", path[64], name[64];
+  char *folder = NULL, path[300], name[300];
   pcsim_tree *tree = NULL;
   domain *d = NULL;
   data *result = NULL;
-  assert_non_null(mkdtemp(folder));
+  assert_ok(pcsim_temporary_make(true, &folder));
   snprintf(path, sizeof path, "%s/probe.csv", folder);
   snprintf(name, sizeof name, "%s/case.yaml", folder);
   assert_ok(pcsim_file_write(path, file, strlen(file)));
@@ -35,6 +35,7 @@ static data *read_data(const char *text, const char *file, const char *problems)
   remove(path);
   remove(name);
   remove(folder);
+  pcsim_free(&folder);
   return result;
 }
 

@@ -183,7 +183,7 @@ static void faults(void **state) {
 
 /* --------------------------------------------------------------------- files */
 
-static char path_[64];
+static char *path_;
 
 static void write_text(int64_t n) {
   FILE *f = fopen(path_, "w");
@@ -251,7 +251,7 @@ static void domains(void **state) {
   (void)state;
   enum { N = 2000 };
   static double points[N * 4], normals[N * 3];
-  char text[300];
+  char text[600];
   const size_t before = pcsim_memory_used();
   write_binary(sphere(24, 1, (const double[]){0, 0, 0}));
   snprintf(text, sizeof text, "domain: {surface: {file: %s, scale: 0.5}, t: [0, 1]}\n", path_);
@@ -300,7 +300,7 @@ static void mesh_file(void **state) {
   pcsim_tree *tree =
       read_text("mesh: {shape: channel-cylinder, size: 0.05, near: {cylinder: {size: 0.005}}}\n");
   pcsim_mesh_spec *spec = NULL;
-  char text[200], raw[80], msh[80];
+  char text[600], raw[300], msh[300];
   snprintf(raw, sizeof raw, "%s.raw", path_);
   snprintf(msh, sizeof msh, "%s.msh", path_);
   assert_ok(pcsim_mesh_spec_read(tree, &spec));
@@ -336,11 +336,9 @@ static int run(void) {
 }
 
 int main(int argc, char **argv) {
-  strcpy(path_, "/tmp/pcsim-surface-XXXXXX");
-  const int file = mkstemp(path_);
-  if (file < 0) return 1;
-  close(file);
+  if (pcsim_temporary_make(false, &path_) != PCSIM_OK) return 1;
   const int result = pcsim_test_main(run, &argc, &argv);
   unlink(path_);
+  pcsim_free(&path_);
   return result;
 }
