@@ -106,6 +106,25 @@ static const cli_starter table[] = {
      "\nmonitors:\n"
      "  spot: {kind: probe, points: [0.5, 0.5]}\n"
      "  heat: {kind: integral, of: T}\n"},
+    {"network", "a network trained on an equation that you type, without a mesh",
+     "# A network that is trained until it satisfies an equation and its conditions. `pcsim run THIS_FILE` "
+     "trains it.\n"
+     "pcsim: 1\n"
+     "title: Viscous shock\n"
+     "parameters: {nu: \"0.01/pi\"}\n"
+     "\n# Boxes and balls, joined by plus, and, minus; t is the time. `mesh:` serves too.\n"
+     "domain: {box: {x: [-1, 1], t: [0, 1]}}\n"
+     "\n# Derivatives are suffixes; dt(..), div(..), lap(..) are understood as well.\n"
+     "physics: {unknowns: [u], equations: [\"u_t + u*u_x - nu*u_xx\"]}\n"
+     "\n# Values are built into the network where they can be; {u: 0, exact: false} asks for a penalty.\n"
+     "boundaries: {x-min: {u: 0}, x-max: {u: 0}}\n"
+     "initial: {u: \"-sin(pi*x)\"}\n"
+     "\n# Network, points and optimiser are chosen by short trials and named in the log; `pcsim list keys` "
+     "has\n"
+     "# the keys that fix them. A budget is a time, or a number of steps.\n"
+     "train: {budget: 60 s, seed: 1}\n"
+     "\n# Training does not see it.\n"
+     "reference: {u: {exact: burgers-cole-hopf, tolerance: 1e-4}}\n"},
     {"file", "flow on a mesh that Gmsh or another program has written",
      "# Flow on a mesh file of Gmsh (any version). Boundaries are its physical groups; `pcsim mesh "
      "THIS_FILE` lists them.\n"

@@ -68,7 +68,7 @@ for table in shapes models conditions monitors solutions functions keys; do
   expect_rc 0 "list $table"
   [ -n "$out" ] || fault "list $table prints nothing"
 done
-for kind in channel cavity step box equation; do
+for kind in channel cavity step box equation network; do
   run "$pcsim" new $kind "$work/$kind.yaml"
   expect_rc 0 "new $kind"
   run "$pcsim" check "$work/$kind.yaml"
