@@ -1,201 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The programs of the flow run backwards: products with transposed derivatives by state, coefficients and all
- * that is given. */
-#include "flow_adjoint.h"
+/* The adjoint of a flow: what it holds, products with transposed derivatives by state, coefficients and all
+ * that is given, quantities. */
+#include "flow_reverse.h"
 #include "transport.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* unknowns, what equations that join hand over, what is given, the geometry */
-enum { NAME = 64, WRT_MAX = 3 + 2 + 3 + 5 + 3 * FLOW_NUM_GROUPS };
+enum { NAME = 64 };
 
-/* Names that a reverse is taken by. */
-typedef struct {
-  int num;
-  const char *name[WRT_MAX];
-} wanted;
-
-struct flow_adjoint {
-  flow *f;
-  bool shape;
-  double *seed, *seed_tau;        /* [nt][m], [nt], 0 in ghosts */
-  double *q, *grad, *tau;         /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
-  double *value[FLOW_NUM_GROUPS]; /* [num][m] */
-  double *face, *node;            /* [nb][m], [num_given][m] */
-  double *geometry, *volume;      /* [ni][FLOW_FACE_WIDTH], [nt] */
-  double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
-  double *jump, *pace;            /* [ni], [nt] of the state: what the reverse takes in place of making it */
-  double nu, force[3], density;
-  int num; /* parameters of the case */
-  const char *const *parameter;
-  int num_law;          /* those that the law of the viscosity has */
-  const char **law;     /* [num_law] */
-  int *law_place;       /* [num_law] among the parameters */
-  double *law_gradient; /* [num_law] of the last run, this rank */
-  bool joins;           /* equations do: */
-  flow_joint joint;
-  pcsim_executor *product, *full; /* reverses of the residual by unknowns and, `full`, by everything given */
-};
-
-/* ------------------------------------------------------------------- reverses */
-
-static void want_input(const pcsim_program *p, const char *name, wanted *w) {
-  if (transport_needs(p, name)) w->name[w->num++] = name;
-}
-
-static bool wants(const wanted *w, const char *name) {
-  for (int i = 0; i < w->num; i++)
-    if (!strcmp(w->name[i], name)) return true;
-  return false;
-}
-
-static const char *value_name(int group) {
-  static const char *const name[FLOW_NUM_GROUPS] = {"given.value", "slip.value", "outlet.value",
-                                                    "total.value"};
-  return name[group];
-}
-
-static const char *carried_name(int group) {
-  static const char *const name[FLOW_NUM_GROUPS] = {"given.carried", "slip.carried", "outlet.carried",
-                                                    "total.carried"};
-  return name[group];
-}
-
-static void want_unknowns(const flow_adjoint *a, const pcsim_program *p, wanted *w) {
-  want_input(p, "cells.q", w), want_input(p, "cells.grad", w), want_input(p, "cells.tau", w);
-  if (!a->joins) return;
-  want_input(p, "cells.force", w), want_input(p, "faces.carried", w);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, carried_name(i), w);
-}
-
-static void want_given(const pcsim_program *p, wanted *w) {
-  want_input(p, "flow.nu", w);
-  want_input(p, "flow.force", w);
-  want_input(p, "flow.density", w);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, value_name(i), w);
-}
-
-static const char *geometry_name(int group) {
-  static const char *const name[FLOW_NUM_GROUPS] = {"given.geometry", "slip.geometry", "outlet.geometry",
-                                                    "total.geometry"};
-  return name[group];
-}
-
-static void want_shape(const flow_adjoint *a, const pcsim_program *p, wanted *w) {
-  static const char *const names[] = {"faces.geometry", "cells.volume", "looks.weight", "looks.reach",
-                                      "looks.coordinates"};
-  if (!a->shape) return;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) want_input(p, names[i], w);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, geometry_name(i), w);
-}
-
-/* The cotangents that were asked for go to the arrays of the adjoint; those that were not are 0 there. */
-static pcsim_status bind_cotangents(flow_adjoint *a, const wanted *w, pcsim_executor *x) {
-  const struct {
-    const char *name;
-    double *data;
-  } outputs[] = {{"cells.q", a->q},
-                 {"cells.grad", a->grad},
-                 {"cells.tau", a->tau},
-                 {"flow.nu", &a->nu},
-                 {"flow.force", a->force},
-                 {"flow.density", &a->density},
-                 {value_name(0), a->value[0]},
-                 {value_name(1), a->value[1]},
-                 {value_name(2), a->value[2]},
-                 {value_name(3), a->value[3]},
-                 {"faces.geometry", a->geometry},
-                 {"cells.volume", a->volume},
-                 {geometry_name(0), a->wall[0]},
-                 {geometry_name(1), a->wall[1]},
-                 {geometry_name(2), a->wall[2]},
-                 {geometry_name(3), a->wall[3]},
-                 {"cells.force", a->joint.force},
-                 {"faces.carried", a->joint.carried},
-                 {carried_name(0), a->joint.group_carried[0]},
-                 {carried_name(1), a->joint.group_carried[1]},
-                 {carried_name(2), a->joint.group_carried[2]},
-                 {carried_name(3), a->joint.group_carried[3]}};
-  char name[NAME];
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
-    if (!wants(w, outputs[i].name)) continue;
-    snprintf(name, sizeof name, "b_%s", outputs[i].name);
-    PCSIM_TRY(pcsim_executor_bind_output(x, name, outputs[i].data));
-  }
-  return PCSIM_OK;
-}
-
-static pcsim_status bind_stored(const flow_adjoint *a, const pcsim_program *back, pcsim_executor *x) {
-  if (transport_needs(back, "stored.jump")) PCSIM_TRY(pcsim_executor_bind(x, "stored.jump", a->jump));
-  return transport_needs(back, "stored.pace") ? pcsim_executor_bind(x, "stored.pace", a->pace) : PCSIM_OK;
-}
-
-/* Values of the state that a reverse is cut at, where its program has them. */
-static const char *const stored[] = {"stored.mass", "stored.velocity", "stored.dissipation", "stored.jump",
-                                     "stored.pace"};
-enum { NUM_STORED = sizeof stored / sizeof *stored };
-
-/* The reverse of `p` by what is wanted, its own outputs left out but for `also`; `cut`: at what is stored. */
-static pcsim_status make_reverse(flow_adjoint *a, const pcsim_program *p, int knows, const wanted *w,
-                                 const char *also, bool cut, const char *const *parameters,
-                                 int num_parameters, pcsim_executor **x) {
-  pcsim_program *back = NULL;
-  const char **wrt = NULL, **keep = NULL;
-  char(*text)[NAME + 2] = NULL;
-  const int num = w->num + num_parameters;
-  pcsim_status status;
-  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *wrt, &wrt), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)num + 1 + NUM_STORED, sizeof *keep, &keep), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)num + 1, sizeof *text, &text), status, done);
-  for (int i = 0; i < num; i++) {
-    wrt[i] = i < w->num ? w->name[i] : parameters[i - w->num];
-    snprintf(text[i], sizeof text[i], "b_%s", wrt[i]);
-    keep[i] = text[i];
-  }
-  int kept = num;
-  if (also) keep[kept++] = also;
-  for (int i = 0; cut && i < NUM_STORED; i++) keep[kept++] = stored[i];
-  PCSIM_GOTO(pcsim_transform_vjp(p, wrt, num, &back), status, done);
-  PCSIM_GOTO(pcsim_program_keep(back, keep, kept), status, done);
-  if (cut) PCSIM_GOTO(pcsim_program_cut(back, stored, NUM_STORED), status, done);
-  PCSIM_GOTO(pcsim_program_simplify(back), status, done);
-  PCSIM_GOTO(flow_programs_executor(a->f->programs, back, knows, x), status, done);
-  if (cut) PCSIM_GOTO(bind_stored(a, back, *x), status, done);
-  status = bind_cotangents(a, w, *x);
-done:
-  pcsim_program_destroy(&back);
-  pcsim_free(&wrt), pcsim_free(&keep), pcsim_free(&text);
-  return status;
-}
-
-/* What the flow has not stored, from what it has; `p` has the outputs. */
-static pcsim_status evaluate_stored(flow_adjoint *a, const pcsim_program *p) {
-  static const char *const wanted_here[] = {"stored.jump", "stored.pace", "stored.mass"};
-  pcsim_program *values = NULL;
-  pcsim_executor *x = NULL;
-  pcsim_status status;
-  PCSIM_TRY(pcsim_program_copy(p, &values));
-  PCSIM_GOTO(pcsim_program_keep(values, wanted_here, 3), status, done);
-  PCSIM_GOTO(pcsim_program_cut(values, wanted_here + 2, 1), status, done);
-  PCSIM_GOTO(flow_programs_executor(a->f->programs, values, FLOW_EVERYTHING, &x), status, done);
-  PCSIM_GOTO(pcsim_executor_bind_output(x, "stored.jump", a->jump), status, done);
-  PCSIM_GOTO(pcsim_executor_bind_output(x, "stored.pace", a->pace), status, done);
-  status = pcsim_executor_run(x, false);
-done:
-  pcsim_executor_destroy(&x);
-  pcsim_program_destroy(&values);
-  return status;
-}
-
-static pcsim_status bind_parameters(pcsim_executor *x, const char *const *names, int num, double *to) {
-  char name[NAME];
-  for (int i = 0; i < num; i++) {
-    snprintf(name, sizeof name, "b_%s", names[i]);
-    PCSIM_TRY(pcsim_executor_bind_output(x, name, to + i));
-  }
-  return PCSIM_OK;
-}
+/* ---------------------------------------------------------------------- set-up */
 
 /* Parameters that the program has of the viscosity's law. */
 static void find_law(flow_adjoint *a, pcsim_program *p) {
@@ -236,24 +50,25 @@ static seed_list seeds_of(const flow_adjoint *a) {
 
 static pcsim_status make_residual(flow_adjoint *a) {
   const seed_list seeds = seeds_of(a);
-  const char *keep[SEEDS_MAX + NUM_STORED];
+  const char *keep[SEEDS_MAX + REVERSE_NUM_STORED];
   pcsim_program *p = NULL;
-  wanted w = {0};
+  reverse_wanted w = {0};
   char name[NAME];
   pcsim_status status;
   pcsim_executor **both[2] = {&a->product, &a->full};
   memcpy(keep, seeds.name, (size_t)seeds.num * sizeof *keep);
-  memcpy(keep + seeds.num, stored, sizeof stored);
+  memcpy(keep + seeds.num, reverse_stored, sizeof reverse_stored);
   PCSIM_TRY(flow_write_program(a->f, &p));
-  PCSIM_GOTO(pcsim_program_keep(p, keep, seeds.num + NUM_STORED), status, done);
-  PCSIM_GOTO(evaluate_stored(a, p), status, done);
-  want_unknowns(a, p, &w);
+  PCSIM_GOTO(pcsim_program_keep(p, keep, seeds.num + REVERSE_NUM_STORED), status, done);
+  PCSIM_GOTO(reverse_evaluate_stored(a, p), status, done);
+  reverse_want_unknowns(a, p, &w);
   find_law(a, p);
   for (int full = 0; full < 2; full++) {
-    if (full) want_given(p, &w), want_shape(a, p, &w);
+    if (full) reverse_want_given(p, &w), reverse_want_shape(a, p, &w);
     const int num = full ? a->num_law : 0;
-    PCSIM_GOTO(make_reverse(a, p, FLOW_EVERYTHING, &w, NULL, true, a->law, num, both[full]), status, done);
-    PCSIM_GOTO(bind_parameters(*both[full], a->law, num, a->law_gradient), status, done);
+    PCSIM_GOTO(reverse_make_flow(a, p, FLOW_EVERYTHING, &w, NULL, true, a->law, num, both[full]), status,
+               done);
+    PCSIM_GOTO(reverse_bind_parameters(*both[full], a->law, num, a->law_gradient), status, done);
     for (int i = 0; i < seeds.num; i++) {
       snprintf(name, sizeof name, "b_%s", seeds.name[i]);
       PCSIM_GOTO(pcsim_executor_bind(*both[full], name, seeds.data[i]), status, done);
@@ -480,11 +295,12 @@ pcsim_status flow_adjoint_given(flow_adjoint *a, const double *w, flow_cotangent
 /* ---------------------------------------------------------------- functionals */
 
 /* What comes to the places that a quantity of cells looks at. */
-static pcsim_status bind_looks(const wanted *w, const flow_cotangent *given, pcsim_executor *x) {
-  if (wants(w, "looks.weight"))
+static pcsim_status bind_looks(const reverse_wanted *w, const flow_cotangent *given, pcsim_executor *x) {
+  if (reverse_wants(w, "looks.weight"))
     PCSIM_TRY(pcsim_executor_bind_output(x, "b_looks.weight", given->look_weight));
-  if (wants(w, "looks.reach")) PCSIM_TRY(pcsim_executor_bind_output(x, "b_looks.reach", given->look_reach));
-  return wants(w, "looks.coordinates")
+  if (reverse_wants(w, "looks.reach"))
+    PCSIM_TRY(pcsim_executor_bind_output(x, "b_looks.reach", given->look_reach));
+  return reverse_wants(w, "looks.coordinates")
              ? pcsim_executor_bind_output(x, "b_looks.coordinates", given->look_place)
              : PCSIM_OK;
 }
@@ -505,17 +321,17 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
                              pcsim_executor **x) {
   const flow *f = a->f;
   const double one = 1;
-  wanted w = {0};
-  want_unknowns(a, functional->program, &w);
-  want_given(functional->program, &w);
-  want_shape(a, functional->program, &w);
-  PCSIM_TRY(make_reverse(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
-                         false, names, num, x));
+  reverse_wanted w = {0};
+  reverse_want_unknowns(a, functional->program, &w);
+  reverse_want_given(functional->program, &w);
+  reverse_want_shape(a, functional->program, &w);
+  PCSIM_TRY(reverse_make_flow(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
+                              false, names, num, x));
   PCSIM_TRY(flow_functional_bind(functional, *x));
   PCSIM_TRY(bind_looks(&w, given, *x));
   PCSIM_TRY(pcsim_executor_bind_output(*x, "value", value));
   PCSIM_TRY(pcsim_executor_bind(*x, "b_value", &one));
-  PCSIM_TRY(bind_parameters(*x, names, num, parameter));
+  PCSIM_TRY(reverse_bind_parameters(*x, names, num, parameter));
   memset(a->q, 0, (size_t)(f->nt * (f->dim + 1)) * sizeof *a->q);
   memset(a->grad, 0, (size_t)(f->nt * (f->dim + 1) * f->dim) * sizeof *a->grad);
   memset(a->tau, 0, (size_t)f->nt * sizeof *a->tau);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The transposed linear system of a flow and equations that join it: flexible GMRES of PETSc. Functions are
- * all-PETSc (PetscErrorCode) or all-pcsim; PCSIM_PETSC is the border. */
+/* The transposed linear system of a flow and equations that join it. */
 #include "joined_adjoint.h"
 #include "krylov.h"
-#include "petsc_error.h"
 
 #include <string.h>
 
@@ -11,11 +9,8 @@
  */
 typedef struct {
   joined_adjoint *a;
-  double *work, *part, *laws; /* [n][width], [n][mf], [n][mt] */
-  krylov_map transposed, preconditioner;
-  Mat product;
-  Vec b, x;
-  KSP ksp;
+  double *work, *right; /* [n][width] of a product, of the solve */
+  double *part, *laws;  /* [n][mf], [n][mt] */
 } solver;
 
 /* Of entry i of a cell: rows are unknowns, columns equations. */
@@ -62,57 +57,38 @@ static pcsim_status precondition(void *context, const double *v, double *w) {
   return PCSIM_OK;
 }
 
-static PetscErrorCode run(solver *s, MPI_Comm comm, const double *b, double tolerance, double *w,
-                          PetscInt *iterations, KSPConvergedReason *reason) {
-  const joined *j = s->a->j;
-  const PetscInt width = joined_adjoint_width(j), n = (PetscInt)j->f->n;
-  PetscFunctionBegin;
-  PetscCall(krylov_create_operator(comm, width, n, &s->transposed, &s->b, &s->x, &s->product));
-  /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
-  if (j->f->problem->pressure_free) PetscCall(krylov_set_null_space(s->b, j->mf - 1, s->product));
-  PetscCall(krylov_create(comm, s->product, s->product, 60, 600, &s->ksp));
-  PetscCall(krylov_use_shell(s->ksp, &s->preconditioner, "pcsim transposed flow and joined equations"));
-  scale(j, row_scale, b, s->work);
-  PetscCall(krylov_put(s->work, s->b));
-  PetscCall(krylov_solve(s->ksp, NULL, tolerance, s->b, s->x, iterations, reason));
-  PetscCall(krylov_take(s->x, w));
-  scale(j, column_scale, w, w);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode tear_down(solver *s) {
-  PetscFunctionBegin;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(MatDestroy(&s->product));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
-  PetscFunctionReturn(0);
-}
-
 static pcsim_status allocate(solver *s) {
   const joined *j = s->a->j;
   const size_t n = (size_t)j->f->n;
   PCSIM_TRY(pcsim_alloc(n * (size_t)joined_adjoint_width(j), sizeof(double), &s->work));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)joined_adjoint_width(j), sizeof(double), &s->right));
   PCSIM_TRY(pcsim_alloc(n * (size_t)j->mf, sizeof(double), &s->part));
   return pcsim_alloc(n * (size_t)(j->m - j->mf), sizeof(double), &s->laws);
 }
 
 pcsim_status joined_adjoint_solve(joined_adjoint *a, const double *b, double tolerance, double *w,
                                   int64_t *iterations, bool *converged) {
-  solver s = {.a = a,
-              .transposed = {product, &s, "transposed product"},
-              .preconditioner = {precondition, &s, "transposed preconditioner"}};
-  PetscInt its = 0;
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  MPI_Comm comm = pcsim_mesh_comm(a->j->f->mesh);
+  const joined *j = a->j;
+  solver s = {.a = a};
+  krylov_map transposed = {product, &s, "transposed product"},
+             preconditioner = {precondition, &s, "transposed preconditioner"};
+  /* a pressure that nothing fixes: neither is the sum of the continuity equations' multipliers */
+  const krylov_system system = {.width = joined_adjoint_width(j),
+                                .cells = (PetscInt)j->f->n,
+                                .level = j->f->problem->pressure_free ? j->mf - 1 : -1,
+                                .product = &transposed,
+                                .preconditioner = &preconditioner,
+                                .name = "pcsim transposed flow and joined equations"};
+  MPI_Comm comm = pcsim_mesh_comm(j->f->mesh);
   pcsim_status status = pcsim_status_agree(comm, allocate(&s));
-  if (status == PCSIM_OK) status = flow_linear_update_transposed(a->j->flow_linear);
-  if (status == PCSIM_OK) status = transport_linear_update(a->j->transport_linear);
-  if (status == PCSIM_OK) status = transport_linear_update_transposed(a->j->transport_linear);
-  if (status == PCSIM_OK) status = PCSIM_PETSC(run(&s, comm, b, tolerance, w, &its, &reason));
-  (void)tear_down(&s);
-  pcsim_free(&s.work), pcsim_free(&s.part), pcsim_free(&s.laws);
-  *iterations = its;
-  *converged = reason > 0;
+  if (status == PCSIM_OK) status = flow_linear_update_transposed(j->flow_linear);
+  if (status == PCSIM_OK) status = transport_linear_update(j->transport_linear);
+  if (status == PCSIM_OK) status = transport_linear_update_transposed(j->transport_linear);
+  if (status == PCSIM_OK) {
+    scale(j, row_scale, b, s.right);
+    status = krylov_solve_once(comm, &system, s.right, tolerance, w, iterations, converged);
+  }
+  if (status == PCSIM_OK) scale(j, column_scale, w, w);
+  pcsim_free(&s.work), pcsim_free(&s.right), pcsim_free(&s.part), pcsim_free(&s.laws);
   return status;
 }

@@ -147,6 +147,48 @@ PetscErrorCode krylov_precondition(KSP ksp, PetscOptions options, bool transpose
   PetscFunctionReturn(0);
 }
 
+/* What one solve makes. */
+typedef struct {
+  Mat product;
+  Vec b, x;
+  KSP ksp;
+} once;
+
+static PetscErrorCode run_once(once *o, MPI_Comm comm, const krylov_system *s, const double *b,
+                               double tolerance, double *x, PetscInt *iterations,
+                               KSPConvergedReason *reason) {
+  PetscFunctionBegin;
+  PetscCall(krylov_create_operator(comm, s->width, s->cells, s->product, &o->b, &o->x, &o->product));
+  if (s->level >= 0) PetscCall(krylov_set_null_space(o->b, s->level, o->product));
+  PetscCall(krylov_create(comm, o->product, o->product, 60, 600, &o->ksp));
+  PetscCall(krylov_use_shell(o->ksp, s->preconditioner, s->name));
+  PetscCall(krylov_put(b, o->b));
+  PetscCall(krylov_solve(o->ksp, NULL, tolerance, o->b, o->x, iterations, reason));
+  PetscCall(krylov_take(o->x, x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode tear_down(once *o) {
+  PetscFunctionBegin;
+  PetscCall(KSPDestroy(&o->ksp));
+  PetscCall(MatDestroy(&o->product));
+  PetscCall(VecDestroy(&o->b));
+  PetscCall(VecDestroy(&o->x));
+  PetscFunctionReturn(0);
+}
+
+pcsim_status krylov_solve_once(MPI_Comm comm, const krylov_system *system, const double *b, double tolerance,
+                               double *x, int64_t *iterations, bool *converged) {
+  once o = {0};
+  PetscInt its = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  const pcsim_status status = PCSIM_PETSC(run_once(&o, comm, system, b, tolerance, x, &its, &reason));
+  (void)tear_down(&o);
+  *iterations = its;
+  *converged = reason > 0;
+  return status;
+}
+
 pcsim_status krylov_blame_options(const char *options, pcsim_status status) {
   char text[640];
   if (status != PCSIM_ERR_LIBRARY || !options[0]) return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file krylov.h  Private to solver/: what the linear systems of this folder share around PETSc's KSP. All
- * of it is all-PETSc (PetscErrorCode) but for krylov_blame_options. Vectors hold the unknowns of a rank's
+ * of it is all-PETSc (PetscErrorCode) but for the last two. Vectors hold the unknowns of a rank's
  * owned cells; arrays beside them are as long. Collective unless said otherwise. */
 #ifndef PCSIM_SOLVER_KRYLOV_H
 #define PCSIM_SOLVER_KRYLOV_H
@@ -45,6 +45,17 @@ PetscErrorCode krylov_solve(KSP ksp, PetscOptions options, double tolerance, Vec
  */
 PetscErrorCode krylov_precondition(KSP ksp, PetscOptions options, bool transposed, const double *from, Vec b,
                                    Vec x, double *to);
+/** A system that is solved once. */
+typedef struct {
+  PetscInt width, cells; /**< unknowns of a cell, cells of this rank */
+  PetscInt level;        /**< component that nothing fixes, krylov_set_null_space; -1: none */
+  krylov_map *product, *preconditioner;
+  const char *name; /**< of the preconditioner, as PETSc shows it */
+} krylov_system;
+/** Flexible GMRES from 0, restarted after 60 of at most 600 steps; b and x [cells][width]. Errors: what the
+ *  maps return, ERR_LIBRARY. */
+pcsim_status krylov_solve_once(MPI_Comm comm, const krylov_system *system, const double *b, double tolerance,
+                               double *x, int64_t *iterations, bool *converged) PCSIM_NODISCARD;
 /** With options from the case, what PETSc refuses is the case's affair: ERR_LIBRARY becomes ERR_CASE with the
  *  text of the options in front, unless that is empty. Local. */
 pcsim_status krylov_blame_options(const char *options, pcsim_status status);
