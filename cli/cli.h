@@ -117,7 +117,7 @@ typedef struct {
   bool of_steps; /**< the time step is varied, not the mesh */
 } cli_study;
 
-enum { MAX_SENSITIVITIES = 16 };
+enum { MAX_SENSITIVITIES = 32 };
 /** `solve: {gradient: .., estimate: ..}`: what an adjoint is solved for. */
 typedef struct {
   int num;
@@ -233,8 +233,9 @@ pcsim_status cli_solver_set_state(cli_session *session, const double *unknowns,
 /** Which quantities, checked; the numbers that will come become quantities (NaN). Problems go to the tree. */
 pcsim_status cli_sensitivities_read(cli_session *session);
 /** After the march has converged: adjoints, gradients `gradient.Q.P`, errors `estimate.Q`, corrected values
- *  `corrected.Q`, indicators. The raw mesh is in `folder`. Collective. */
-pcsim_status cli_sensitivities_find(cli_session *session, const char *folder);
+ *  `corrected.Q`, indicators. The raw mesh is in `folder`; the monitors have been evaluated for `fields`.
+ *  Collective. */
+pcsim_status cli_sensitivities_find(cli_session *session, const char *folder, const pcsim_fields *fields);
 void cli_sensitivities_free(cli_sensitivities *sensitivities);
 
 /* ------------------------------------------------------------ run folder */

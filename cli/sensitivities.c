@@ -33,9 +33,9 @@ static int place_of(cli_sensitivities *a, const char *quantity) {
   return a->num++;
 }
 
-static void read_name(cli_session *s, const pcsim_node *node, bool *wanted) {
+static void read_name(cli_session *s, const pcsim_node *node, pcsim_adjoint_use use, bool *wanted) {
   cli_sensitivities *a = &s->sensitivities;
-  if (!pcsim_monitors_check_functional(s->tree, s->monitors, node, pcsim_node_text(node))) return;
+  if (!pcsim_monitors_check_functional(s->tree, s->monitors, node, pcsim_node_text(node), use)) return;
   const int place = place_of(a, pcsim_node_text(node));
   if (place >= 0) wanted[place] = true;
   else pcsim_tree_problem(s->tree, node, "more than %d quantities", MAX_SENSITIVITIES);
@@ -73,11 +73,12 @@ static bool has_shapes(const cli_session *s) {
 
 static void read_key(cli_session *s, const char *key, bool *wanted) {
   const pcsim_node *node = solve_key(s, key);
+  const pcsim_adjoint_use use = strcmp(key, "estimate") ? PCSIM_ADJOINT_GRADIENT : PCSIM_ADJOINT_ESTIMATE;
   if (!node) return;
   const bool joins = s->transport && s->problem,
              varies = s->problem && pcsim_flow_problem_get(s->problem)->viscosity_law;
   const char *of = joins ? "equations that join a flow" : "a viscosity that varies";
-  if ((joins || varies) && !strcmp(key, "estimate")) {
+  if ((joins || varies) && use == PCSIM_ADJOINT_ESTIMATE) {
     pcsim_tree_problem(s->tree, node, "`estimate` is not available for %s in this version", of);
   } else if ((joins || varies) && has_shapes(s)) {
     pcsim_tree_problem(s->tree, node,
@@ -86,9 +87,9 @@ static void read_key(cli_session *s, const char *key, bool *wanted) {
   } else if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {
-    for (int64_t i = 0; i < pcsim_node_size(node); i++) read_name(s, pcsim_node_child(node, i), wanted);
+    for (int64_t i = 0; i < pcsim_node_size(node); i++) read_name(s, pcsim_node_child(node, i), use, wanted);
   } else {
-    read_name(s, node, wanted);
+    read_name(s, node, use, wanted);
   }
 }
 
@@ -143,9 +144,10 @@ static bool moves(const cli_session *s, const char *name) {
   return false;
 }
 
-/* Does it go into what a quantity of a flow is made dimensionless with? */
+/* Does it go into what a quantity of a flow is made dimensionless with, or into where a monitor looks? */
 static bool normalises(const cli_session *s, const char *name) {
-  static const char *const keys[] = {"density", "velocity", "area", "drag", "lift"};
+  static const char *const keys[] = {"density", "velocity", "area", "drag",   "lift",  "centre",
+                                     "axis",    "length",   "on",   "points", "along", "where"};
   const pcsim_node *monitors = pcsim_node_get(pcsim_tree_root(s->tree), "monitors");
   for (int i = 0; i < s->sensitivities.num; i++) {
     char monitor[NAME];
@@ -157,20 +159,24 @@ static bool normalises(const cli_session *s, const char *name) {
   return false;
 }
 
-/* The same through later parameters that are made of it. */
-static void find_moving(const cli_session *s, const char *const *parameter, int num, bool *moving) {
+/* What holds of a parameter holds of the earlier ones that it is made of. */
+static void spread_to_earlier(const cli_session *s, const char *const *parameter, int num, bool *holds) {
   const pcsim_node *all = pcsim_node_get(pcsim_tree_root(s->tree), "parameters");
-  for (int i = num - 1; i >= 0; i--) {
-    moving[i] = moves(s, parameter[i]) || normalises(s, parameter[i]);
-    for (int k = i + 1; k < num && !moving[i]; k++)
-      moving[i] = moving[k] && node_uses(pcsim_node_get(all, parameter[k]), parameter[i]);
+  for (int i = num - 1; i >= 0; i--)
+    for (int k = i + 1; k < num && !holds[i]; k++)
+      holds[i] = holds[k] && node_uses(pcsim_node_get(all, parameter[k]), parameter[i]);
+}
+
+static void find_moving(const cli_session *s, const char *const *parameter, int num, bool *moving) {
+  for (int i = 0; i < num; i++) moving[i] = moves(s, parameter[i]) || normalises(s, parameter[i]);
+  spread_to_earlier(s, parameter, num, moving);
+  for (int i = num - 1; i >= 0; i--)
     if (moving[i])
       pcsim_log(
           PCSIM_LOG_WARNING,
           "gradient: none by '%s', which is a size of the mesh, moves a source or the mesh under a line of "
-          "them, or is part of a reference value",
+          "them, or is part of a reference value or of a monitor's place",
           parameter[i]);
-  }
 }
 
 /* ------------------------------------------------------------------ the fine mesh */
@@ -243,6 +249,7 @@ static pcsim_status round_make(cli_session *s, const char *folder, fine_case *f)
 typedef struct {
   cli_session *s;
   const char *folder;
+  const pcsim_fields *fields;
   int num; /* parameters */
   const char *const *parameter;
   bool *moving;       /* [num] */
@@ -287,31 +294,34 @@ done:
   return status;
 }
 
-static void add_shapes(const finding *f, int num, double *derivative) {
-  for (int i = 0; num && i < f->num_shapes; i++) derivative[f->shape_of[i]] += f->by_shape[i];
+static void add_shapes(const finding *f, int num_shapes, double *derivative) {
+  for (int i = 0; i < num_shapes; i++) derivative[f->shape_of[i]] += f->by_shape[i];
 }
 
 /* Value, adjoint and the derivatives by the first `num` parameters as they stand in the case. */
-static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num) {
+static pcsim_status find_adjoint(finding *f, const pcsim_monitor_functional *from, int num) {
   cli_session *s = f->s;
+  const pcsim_functional *of = &from->of;
+  const int num_shapes = num && !from->own ? f->num_shapes : 0;
   memset(f->derivative, 0, (size_t)f->num * sizeof *f->derivative);
   memset(f->own, 0, (size_t)f->num * sizeof *f->own);
   if (s->transport && !s->problem) {
     pcsim_transport_sensitivity out = {.derivative = f->derivative,
                                        .adjoint = f->adjoint,
-                                       .num_shapes = num ? f->num_shapes : 0,
+                                       .num_shapes = num_shapes,
                                        .shape = f->shape,
                                        .by_shape = f->by_shape};
     PCSIM_TRY(
         pcsim_transport_solver_adjoint(s->transport_solver, of, f->parameter, num, ADJOINT_TOLERANCE, &out));
     f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
-    add_shapes(f, num, f->derivative);
+    add_shapes(f, num_shapes, f->derivative);
+    for (int k = 0; from->own && k < num; k++) f->derivative[k] += from->own[k];
     return pcsim_parameters_chain(s->tree, f->derivative);
   }
   pcsim_flow_sensitivity out = {.derivative = f->derivative,
                                 .own = f->own,
                                 .adjoint = s->joined_solver ? NULL : f->adjoint,
-                                .num_shapes = num ? f->num_shapes : 0,
+                                .num_shapes = num_shapes,
                                 .shape = f->shape,
                                 .by_shape = f->by_shape};
   PCSIM_TRY(
@@ -321,17 +331,34 @@ static pcsim_status find_adjoint(finding *f, const pcsim_functional *of, int num
   f->value = out.value, f->iterations = out.iterations, f->converged = out.converged;
   /* a flow follows parameters that are made of others; those in programs and those of shapes have not been */
   for (int k = 0; k < num; k++) f->derivative[k] -= f->own[k];
-  add_shapes(f, num, f->own);
+  add_shapes(f, num_shapes, f->own);
+  for (int k = 0; from->own && k < num; k++) f->own[k] += from->own[k];
   PCSIM_TRY(pcsim_parameters_chain(s->tree, f->own));
   for (int k = 0; k < num; k++) f->derivative[k] += f->own[k];
   return PCSIM_OK;
 }
 
-static pcsim_status put_gradient(finding *f, const char *quantity, double factor) {
+/* Of a number that is no functional itself shapes have no derivative. */
+static void leave_out_shapes(const finding *f, const char *quantity, bool *without) {
+  for (int i = 0; i < f->num_shapes; i++) without[f->shape_of[i]] = true;
+  spread_to_earlier(f->s, f->parameter, f->num, without);
   for (int k = 0; k < f->num; k++)
-    PCSIM_TRY(
-        put(f->s, f->moving[k] ? NAN : factor * f->derivative[k], "gradient", quantity, f->parameter[k]));
-  return PCSIM_OK;
+    if (without[k])
+      pcsim_log(PCSIM_LOG_WARNING,
+                "gradient: none of %s by '%s', which moves the mesh under what it looks at", quantity,
+                f->parameter[k]);
+}
+
+static pcsim_status put_gradient(finding *f, const char *quantity, const pcsim_monitor_functional *of) {
+  bool *without = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)f->num, sizeof *without, &without));
+  if (of->own) leave_out_shapes(f, quantity, without);
+  pcsim_status status = PCSIM_OK;
+  for (int k = 0; k < f->num && status == PCSIM_OK; k++)
+    status = put(f->s, f->moving[k] || without[k] ? NAN : of->factor * f->derivative[k], "gradient", quantity,
+                 f->parameter[k]);
+  pcsim_free(&without);
+  return status;
 }
 
 static pcsim_status estimate_on(const finding *f, const fine_case *fine, const pcsim_functional *of,
@@ -384,21 +411,21 @@ static pcsim_status find_one(finding *f, int i) {
   cli_session *s = f->s;
   const cli_sensitivities *a = &s->sensitivities;
   pcsim_monitor_functional of;
-  PCSIM_TRY(pcsim_monitors_functional(s->tree, s->monitors, a->quantity[i], &of));
-  pcsim_status status = find_adjoint(f, &of.of, a->gradient[i] ? f->num : 0);
+  PCSIM_TRY(pcsim_monitors_functional(s->tree, s->monitors, a->quantity[i], f->fields, &of));
+  pcsim_status status = find_adjoint(f, &of, a->gradient[i] ? f->num : 0);
   if (status == PCSIM_OK && !f->converged)
     pcsim_log(PCSIM_LOG_WARNING, "the adjoint of %s missed its tolerance of %g", a->quantity[i],
               ADJOINT_TOLERANCE);
   else if (status == PCSIM_OK)
     pcsim_log(PCSIM_LOG_INFO, "adjoint of %s: linear %lld", a->quantity[i], (long long)f->iterations);
-  if (status == PCSIM_OK && a->gradient[i]) status = put_gradient(f, a->quantity[i], of.factor);
+  if (status == PCSIM_OK && a->gradient[i]) status = put_gradient(f, a->quantity[i], &of);
   if (status == PCSIM_OK && a->estimate[i]) status = put_estimate(f, i, &of);
   pcsim_monitor_functional_free(&of);
   return status;
 }
 
-pcsim_status cli_sensitivities_find(cli_session *s, const char *folder) {
-  finding f = {.s = s, .folder = folder};
+pcsim_status cli_sensitivities_find(cli_session *s, const char *folder, const pcsim_fields *fields) {
+  finding f = {.s = s, .folder = folder, .fields = fields};
   pcsim_status status = PCSIM_OK;
   bool any = false;
   if (s->sensitivities.num == 0) return PCSIM_OK;

@@ -318,7 +318,7 @@ static pcsim_status go(march *m, pcsim_fields *fields) {
   PCSIM_TRY(cli_solver_fields(m->s, fields));
   PCSIM_TRY(pcsim_monitors_evaluate(m->s->monitors, fields));
   if (m->through_time) PCSIM_TRY(find_statistics(m));
-  if (result->outcome == PCSIM_OUTCOME_CONVERGED) PCSIM_TRY(cli_sensitivities_find(m->s, m->folder));
+  if (result->outcome == PCSIM_OUTCOME_CONVERGED) PCSIM_TRY(cli_sensitivities_find(m->s, m->folder, fields));
   if (m->s->references) PCSIM_TRY(pcsim_references_compare(m->s->references, m->s->monitors, fields));
   const bool good = m->through_time || result->outcome != PCSIM_OUTCOME_DIVERGED;
   if (good && result->steps > m->written) PCSIM_TRY(write_checkpoint(m, result->seconds));

@@ -46,6 +46,11 @@ double sampler_spacing(const sampler *samples, int64_t i);
 pcsim_status sampler_evaluate(sampler *samples, const pcsim_fields *fields) PCSIM_NODISCARD;
 /** [num_fields] at point i after evaluate. */
 const double *sampler_values(const sampler *samples, int64_t i);
+/** The transpose of evaluate: to what fields have on cells, cell [num_cells + num_ghosts][num_fields][4], and
+ *  boundary faces, face [][num_fields], is added what comes from seed [num_points][num_fields], the same on
+ *  every rank. What ghosts have is the caller's to add to their owners. Collective. */
+pcsim_status sampler_transposed(sampler *samples, const double *seed, double *cell,
+                                double *face) PCSIM_NODISCARD;
 
 /* --------------------------------------------------------------- monitor_fit.c */
 
@@ -81,6 +86,11 @@ typedef struct {
    *  failure too; ERR_ARG: that quantity is none. NULL: none of them is. */
   pcsim_status (*functional)(const pcsim_tree *tree, const pcsim_monitors *monitors, const struct monitor *m,
                              int which, pcsim_monitor_functional *f);
+  /** The same for numbers that are no functional, of fields that have been evaluated: their derivatives are
+   *  added to the weights of `f`, those by parameters that their own expression has to f->own, of this rank
+   *  alone. NULL: none of them has any. Collective. */
+  pcsim_status (*differentiate)(const pcsim_tree *tree, pcsim_monitors *monitors, const struct monitor *m,
+                                int which, const pcsim_fields *fields, pcsim_monitor_functional *f);
 } monitor_kind;
 
 struct monitor {
@@ -144,6 +154,27 @@ pcsim_status monitor_lower(const pcsim_tree *tree, const pcsim_monitors *monitor
                            pcsim_program **program) PCSIM_NODISCARD;
 /** The names that are wanted, of `num`, which must outlive `f`. */
 pcsim_status monitor_name_places(const bool *wanted, int num, const char *const *names,
+                                 pcsim_monitor_functional *f) PCSIM_NODISCARD;
+
+/* monitor_expression.c: an expression at points, backwards. */
+
+/** Arguments of an expression, in the order of `of` of integrals: [num_fields] values, [num_fields][dim]
+ * derivatives. */
+static inline int monitor_num_arguments(const pcsim_monitors *monitors, int dim) {
+  return monitors->num_fields * (1 + dim);
+}
+typedef struct {
+  int64_t num;
+  const double *seed;     /**< [num] */
+  const double *argument; /**< [num][monitor_num_arguments] */
+  const double *place;    /**< [num][3] */
+} monitor_points;
+/** back [num][monitor_num_arguments] = seed times the derivatives of the expression `text` by its arguments;
+ *  own [parameters] += the sum of those by parameters. Local. Errors: ERR_CASE, ERR_MEMORY. */
+pcsim_status monitor_expression_back(const pcsim_tree *tree, const pcsim_monitors *monitors, const char *text,
+                                     const monitor_points *points, double *back, double *own) PCSIM_NODISCARD;
+/** What comes from the monitor's own points, seed [num_points][num_fields], to the weights. Collective. */
+pcsim_status monitor_points_back(pcsim_monitors *monitors, const monitor *m, const double *seed,
                                  pcsim_monitor_functional *f) PCSIM_NODISCARD;
 
 /* Readers shared by the kinds; each records problems and returns false then. */

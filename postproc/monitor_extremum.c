@@ -90,18 +90,37 @@ static double polynomial(const double *c, double t) {
   return sum;
 }
 
-/* Least-squares polynomial in t over samples first..last, t = (i - middle)/scale; normal equations by
- * Cholesky (five terms on [-1, 1] are harmless). False if they are singular. */
-static bool fit_polynomial(const double *sample, int64_t first, int64_t last, double middle, double scale,
-                           double *c) {
-  double a[TERMS][TERMS] = {{0}}, b[TERMS] = {0};
-  for (int64_t i = first; i <= last; ++i) {
-    double t[TERMS] = {1.0};
-    for (int k = 1; k < TERMS; ++k) t[k] = t[k - 1] * ((double)i - middle) / scale;
-    for (int k = 0; k < TERMS; ++k) {
-      b[k] += t[k] * sample[i];
+static double slope(const double *c, double t) {
+  double sum = 0.0;
+  for (int k = DEGREE; k >= 1; --k) sum = sum * t + k * c[k];
+  return sum;
+}
+
+static double bend(const double *c, double t) {
+  double sum = 0.0;
+  for (int k = DEGREE; k >= 2; --k) sum = sum * t + k * (k - 1) * c[k];
+  return sum;
+}
+
+/* Samples first..last, at t = (i - middle)/scale. */
+typedef struct {
+  int64_t first, last;
+  double middle, scale;
+} window;
+
+static void powers(const window *w, int64_t i, double *t) {
+  t[0] = 1.0;
+  for (int k = 1; k < TERMS; ++k) t[k] = t[k - 1] * ((double)i - w->middle) / w->scale;
+}
+
+/* c = A^-1 b with the normal equations of the polynomial over a window; by Cholesky (five terms on [-1, 1]
+ * are harmless). False if they are singular. */
+static bool solve_normal(const window *w, const double *b, double *c) {
+  double a[TERMS][TERMS] = {{0}}, t[TERMS];
+  for (int64_t i = w->first; i <= w->last; ++i) {
+    powers(w, i, t);
+    for (int k = 0; k < TERMS; ++k)
       for (int j = 0; j <= k; ++j) a[k][j] += t[k] * t[j];
-    }
   }
   for (int k = 0; k < TERMS; ++k)
     for (int j = 0; j <= k; ++j) {
@@ -110,19 +129,30 @@ static bool fit_polynomial(const double *sample, int64_t first, int64_t last, do
       else if (a[k][k] > 1e-14) a[k][k] = sqrt(a[k][k]);
       else return false;
     }
+  memcpy(c, b, TERMS * sizeof *c);
   for (int k = 0; k < TERMS; ++k) {
-    for (int i = 0; i < k; ++i) b[k] -= a[k][i] * b[i];
-    b[k] /= a[k][k];
+    for (int i = 0; i < k; ++i) c[k] -= a[k][i] * c[i];
+    c[k] /= a[k][k];
   }
   for (int k = TERMS - 1; k >= 0; --k) {
-    for (int i = k + 1; i < TERMS; ++i) b[k] -= a[i][k] * b[i];
-    b[k] /= a[k][k];
+    for (int i = k + 1; i < TERMS; ++i) c[k] -= a[i][k] * c[i];
+    c[k] /= a[k][k];
   }
-  memcpy(c, b, sizeof b);
   return true;
 }
 
-/* Largest value of sign * polynomial on [low, high]: scan, then golden section between the neighbours. */
+/* Least-squares polynomial in t over the samples of a window. */
+static bool fit_polynomial(const double *sample, const window *w, double *c) {
+  double b[TERMS] = {0}, t[TERMS];
+  for (int64_t i = w->first; i <= w->last; ++i) {
+    powers(w, i, t);
+    for (int k = 0; k < TERMS; ++k) b[k] += t[k] * sample[i];
+  }
+  return solve_normal(w, b, c);
+}
+
+/* Largest value of sign * polynomial on [low, high]: scan, golden section between the neighbours, and
+ * Newton's method for what rounding leaves of the place. */
 static double polynomial_peak(const double *c, double sign, double low, double high) {
   enum { SCAN = 64 };
   int best = 0;
@@ -139,37 +169,47 @@ static double polynomial_peak(const double *c, double sign, double low, double h
     else a = x;
   }
   double inner = 0.5 * (a + b);
+  for (int step = 0; step < 3 && sign * bend(c, inner) < 0; ++step) {
+    const double next = inner - slope(c, inner) / bend(c, inner);
+    if (!(next > low && next < high && fabs(next - inner) < 1e-4 * (high - low))) break;
+    inner = next;
+  }
   if (sign * polynomial(c, low) > sign * polynomial(c, inner)) inner = low;
   if (sign * polynomial(c, high) > sign * polynomial(c, inner)) inner = high;
   return inner;
 }
 
-static void find_peak(const pcsim_monitors *monitors, const monitor *m, double sign, double *value,
-                      double *at) {
+/* A peak: of the polynomial over a window, or, where `fitted` is false, a sample. */
+typedef struct {
+  bool fitted;
+  int64_t best;
+  window w;
+  double c[TERMS], t; /* of the place in the window */
+  double step;        /* between samples, m */
+} peak;
+
+static peak find_peak(const pcsim_monitors *monitors, const monitor *m, double sign) {
   const extremum *e = m->data;
-  int64_t n = m->num_points, best = 0;
+  const int64_t n = m->num_points;
+  peak p = {.step = e->length / (double)(n - 1)};
   for (int64_t i = 1; i < n; ++i)
-    if (sign * e->sample[i] > sign * e->sample[best]) best = i;
-  double step = e->length / (double)(n - 1);
-  double width = fmax(4.0, 2.0 * sampler_spacing(monitors->samples, m->first_point + best) / step);
-  int64_t half = (int64_t)fmin(ceil(width), (double)n), first = best - half, last = best + half;
+    if (sign * e->sample[i] > sign * e->sample[p.best]) p.best = i;
+  double width = fmax(4.0, 2.0 * sampler_spacing(monitors->samples, m->first_point + p.best) / p.step);
+  int64_t half = (int64_t)fmin(ceil(width), (double)n), first = p.best - half, last = p.best + half;
   if (first < 0) first = 0;
   if (last > n - 1) last = n - 1;
-  double c[TERMS], middle = (double)best, scale = (double)half, peak;
-  *value = e->sample[best];
-  *at = step * (double)best;
+  p.w = (window){first, last, (double)p.best, (double)half};
   /* At an end of the line the sample itself is the extremum of what the line offers. */
-  if (best == 0 || best == n - 1 || !fit_polynomial(e->sample, first, last, middle, scale, c)) return;
-  peak = polynomial_peak(c, sign, ((double)first - middle) / scale, ((double)last - middle) / scale);
-  *value = polynomial(c, peak);
-  *at = step * (middle + scale * peak);
+  if (p.best == 0 || p.best == n - 1 || !fit_polynomial(e->sample, &p.w, p.c)) return p;
+  p.fitted = true;
+  p.t = polynomial_peak(p.c, sign, ((double)first - p.w.middle) / p.w.scale,
+                        ((double)last - p.w.middle) / p.w.scale);
+  return p;
 }
 
-static pcsim_status evaluate_extremum(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
-  (void)fields;
+static bool take_samples(const pcsim_monitors *monitors, const monitor *m) {
   extremum *e = m->data;
   const size_t num = (size_t)monitors->num_fields;
-  double value[2], at[2];
   bool finite = true;
   for (int64_t i = 0; i < m->num_points; ++i) {
     memcpy(e->argument, sampler_values(monitors->samples, m->first_point + i), num * sizeof(double));
@@ -177,13 +217,106 @@ static pcsim_status evaluate_extremum(pcsim_monitors *monitors, monitor *m, cons
     e->sample[i] = pcsim_expr_eval(e->of, e->argument);
     finite = finite && isfinite(e->sample[i]);
   }
+  return finite;
+}
+
+static pcsim_status evaluate_extremum(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
+  const extremum *e = m->data;
+  const bool finite = take_samples(monitors, m);
+  (void)fields;
   for (int k = 0; k < 2; ++k) {
-    value[k] = at[k] = NAN;
-    if (finite) find_peak(monitors, m, k == 0 ? -1.0 : 1.0, &value[k], &at[k]);
-    monitor_set(monitors, m, k, value[k]);
-    monitor_set(monitors, m, 2 + k, at[k]);
+    double value = NAN, at = NAN;
+    if (finite) {
+      const peak p = find_peak(monitors, m, k == 0 ? -1.0 : 1.0);
+      value = p.fitted ? polynomial(p.c, p.t) : e->sample[p.best];
+      at = p.step * (p.fitted ? p.w.middle + p.w.scale * p.t : (double)p.best);
+    }
+    monitor_set(monitors, m, k, value);
+    monitor_set(monitors, m, 2 + k, at);
   }
   return PCSIM_OK;
+}
+
+/* --------------------------------------------------------------------- backwards */
+
+/* Derivatives of the peak's value, or of its place, by the samples: the coefficients are A^-1 times moments
+ * of the samples, and a place where the slope is zero moves by minus its change over the bend. */
+static void back_to_samples(const peak *p, bool place, double *seed) {
+  double b[TERMS] = {1}, y[TERMS], t[TERMS], factor = 1;
+  if (!p->fitted) {
+    if (!place) seed[p->best] = 1;
+    return;
+  }
+  const double low = ((double)p->w.first - p->w.middle) / p->w.scale,
+               high = ((double)p->w.last - p->w.middle) / p->w.scale;
+  if (place && (p->t == low || p->t == high)) return; /* it stays at the end of the window */
+  for (int k = 1; k < TERMS; ++k) b[k] = place ? k * pow(p->t, k - 1) : b[k - 1] * p->t;
+  if (place) b[0] = 0, factor = -p->step * p->w.scale / bend(p->c, p->t);
+  if (!solve_normal(&p->w, b, y)) return;
+  for (int64_t i = p->w.first; i <= p->w.last; ++i) {
+    powers(&p->w, i, t);
+    for (int k = 0; k < TERMS; ++k) seed[i] += factor * y[k] * t[k];
+  }
+}
+
+/* Room of one pass backwards. */
+typedef struct {
+  double *seed, *argument, *place, *back, *field_seed;
+} back_room;
+
+static pcsim_status make_room(const pcsim_monitors *monitors, const monitor *m, int num, back_room *r) {
+  const size_t n = (size_t)m->num_points;
+  PCSIM_TRY(pcsim_alloc(n, sizeof(double), &r->seed));
+  PCSIM_TRY(pcsim_alloc(n, 3 * sizeof(double), &r->place));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)num, sizeof(double), &r->argument));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)num, sizeof(double), &r->back));
+  return pcsim_alloc(n * (size_t)monitors->num_fields, sizeof(double), &r->field_seed);
+}
+
+static void free_room(back_room *r) {
+  pcsim_free(&r->seed), pcsim_free(&r->argument), pcsim_free(&r->place), pcsim_free(&r->back);
+  pcsim_free(&r->field_seed);
+}
+
+/* Every rank has all samples; parameters of the expression count once. */
+static pcsim_status through_expression(const pcsim_tree *tree, const pcsim_monitors *monitors,
+                                       const monitor *m, int num, const back_room *r, double *own) {
+  const int fields = monitors->num_fields;
+  const char *const *parameters;
+  double *mine = NULL;
+  const int num_parameters = pcsim_tree_parameters(tree, &parameters, NULL);
+  PCSIM_TRY(pcsim_alloc((size_t)num_parameters, sizeof *mine, &mine));
+  for (int64_t i = 0; i < m->num_points; ++i) {
+    memcpy(r->place + 3 * i, sampler_point(monitors->samples, m->first_point + i), 3 * sizeof(double));
+    memcpy(r->argument + num * i, sampler_values(monitors->samples, m->first_point + i),
+           (size_t)fields * sizeof(double));
+  }
+  const monitor_points points = {m->num_points, r->seed, r->argument, r->place};
+  const pcsim_status status = monitor_expression_back(
+      tree, monitors, pcsim_node_text(pcsim_node_get(m->node, "of")), &points, r->back, mine);
+  for (int i = 0; monitor_is_root(monitors) && i < num_parameters; ++i) own[i] += mine[i];
+  for (int64_t i = 0; i < m->num_points; ++i)
+    memcpy(r->field_seed + fields * i, r->back + num * i, (size_t)fields * sizeof(double));
+  pcsim_free(&mine);
+  return status;
+}
+
+static pcsim_status back_extremum(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m,
+                                  int which, const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  MPI_Comm comm = pcsim_mesh_comm(monitors->mesh);
+  const int num = monitor_num_arguments(monitors, pcsim_mesh_get(monitors->mesh)->dim);
+  back_room r = {0};
+  pcsim_status status = make_room(monitors, m, num, &r);
+  (void)fields;
+  if (status == PCSIM_OK && take_samples(monitors, m)) {
+    const peak p = find_peak(monitors, m, which % 2 == 0 ? -1.0 : 1.0);
+    back_to_samples(&p, which >= 2, r.seed);
+    status = through_expression(tree, monitors, m, num, &r, f->own);
+  }
+  status = pcsim_status_agree(comm, status);
+  if (status == PCSIM_OK) status = monitor_points_back(monitors, m, r.field_seed, f);
+  free_room(&r);
+  return status;
 }
 
 static void clear_extremum(monitor *m) {
@@ -201,4 +334,5 @@ const monitor_kind monitor_extremum = {
     evaluate_extremum,
     clear_extremum,
     OF_ANY,
-    NULL};
+    NULL,
+    back_extremum};

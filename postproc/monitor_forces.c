@@ -176,6 +176,59 @@ static pcsim_status functional_of_forces(const pcsim_tree *tree, const pcsim_mon
   return monitor_name_places(of->wanted, mesh->num_patches, mesh->patch_name, f);
 }
 
+/* How quantity `which` counts pressure and friction: along a direction, or with arms about an axis. */
+typedef struct {
+  double pressure, friction, direction[3];
+  bool moment; /* the direction is the axis */
+} force_part;
+
+static force_part part_of(const forces *of, int dim, int which) {
+  force_part p = {.pressure = 1, .friction = 1};
+  const int first = 2 * of->coefficients + of->moment_coefficient, at = which - first;
+  if (at < 0 && which < 2) {
+    memcpy(p.direction, which ? of->lift : of->drag, sizeof p.direction);
+    p.pressure = p.friction = 1 / of->pressure;
+  } else if (at < 0) {
+    memcpy(p.direction, of->axis, sizeof p.direction);
+    p.pressure = p.friction = 1 / (of->pressure * of->length);
+    p.moment = true;
+  } else if (at < 3 * dim) {
+    p.direction[at % dim] = 1;
+    if (at / dim == 1) p.friction = 0;
+    if (at / dim == 2) p.pressure = 0;
+  } else {
+    p.direction[dim == 2 ? 2 : at - 3 * dim] = 1;
+    p.moment = true;
+  }
+  return p;
+}
+
+static pcsim_status back_forces(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m, int which,
+                                const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const forces *of = m->data;
+  const force_part part = part_of(of, mesh->dim, which);
+  (void)tree, (void)fields;
+  for (int p = 0; p < mesh->num_patches; ++p) {
+    if (!of->wanted[p]) continue;
+    for (int64_t face = mesh->patch_start[p]; face < mesh->patch_start[p + 1]; ++face) {
+      const int64_t b = face - mesh->num_interior_faces;
+      double arm[3], along[3];
+      for (int i = 0; i < 3; ++i) arm[i] = mesh->face_centre[3 * face + i] - of->centre[i];
+      for (int i = 0; i < 3; ++i) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3; /* axis . (arm x F) = F . (axis x arm) */
+        along[i] = part.moment ? part.direction[j] * arm[k] - part.direction[k] * arm[j] : part.direction[i];
+      }
+      for (int i = 0; i < 3; ++i) {
+        f->face[b * monitors->num_fields + SAMPLE_P] +=
+            part.pressure * along[i] * mesh->face_area[3 * face + i];
+        f->friction[3 * b + i] += part.friction * along[i];
+      }
+    }
+  }
+  return PCSIM_OK;
+}
+
 const monitor_kind monitor_forces = {{"forces",
                                       "force of the fluid on boundaries, with moments and coefficients",
                                       forces_keys, NUM(forces_keys),
@@ -187,7 +240,8 @@ const monitor_kind monitor_forces = {{"forces",
                                      evaluate_forces,
                                      NULL,
                                      OF_FLOW,
-                                     functional_of_forces};
+                                     functional_of_forces,
+                                     back_forces};
 
 /* ---------------------------------------------------------------- flow rate */
 
@@ -231,4 +285,5 @@ const monitor_kind monitor_flow_rate = {{"flow-rate", "volume flow out of the do
                                         evaluate_flow_rate,
                                         NULL,
                                         OF_FLOW,
-                                        functional_of_flow_rate};
+                                        functional_of_flow_rate,
+                                        NULL};

@@ -112,17 +112,24 @@ static void add(totals *t, double value, double weight) {
   t->high = fmax(t->high, value);
 }
 
-/* At cell `c`, or where `face` >= 0 on that boundary face of the cell, with the cell's gradient. */
-static double value_of(const pcsim_monitors *monitors, integral *it, const pcsim_fields *fields, int64_t c,
-                       int64_t face, const double *place) {
+/* Arguments at cell `c`, or where `face` >= 0 on that boundary face of the cell, with the cell's gradient.
+ * Returns their end. */
+static double *take_arguments(const pcsim_monitors *monitors, const pcsim_fields *fields, int64_t c,
+                              int64_t face, double *x) {
   const int dim = pcsim_mesh_get(monitors->mesh)->dim;
-  double *x = it->argument;
   for (int f = 0; f < fields->num; ++f) {
     const pcsim_scalar *s = &fields->scalar[f];
     *x++ = face < 0 ? s->value[s->stride * c] : s->face[s->stride * face];
   }
   for (int f = 0; f < fields->num; ++f)
     for (int j = 0; j < dim; ++j) *x++ = fields->scalar[f].gradient[3 * fields->scalar[f].stride * c + j];
+  return x;
+}
+
+static double value_of(const pcsim_monitors *monitors, integral *it, const pcsim_fields *fields, int64_t c,
+                       int64_t face, const double *place) {
+  const int dim = pcsim_mesh_get(monitors->mesh)->dim;
+  double *x = take_arguments(monitors, fields, c, face, it->argument);
   for (int j = 0; j < dim; ++j) *x++ = place[j];
   if (monitors->through_time) *x = fields->time;
   return pcsim_expr_eval(it->of, it->argument);
@@ -183,6 +190,112 @@ static pcsim_status functional_of(const pcsim_tree *tree, const pcsim_monitors *
   return it->region ? monitor_name_places(it->region, mesh->num_regions, mesh->region_name, f) : PCSIM_OK;
 }
 
+/* --------------------------------------------------------------------- backwards */
+
+/* Cells or faces that count, with the seeds of the expression there. */
+typedef struct {
+  int64_t num;
+  int64_t *cell, *face; /* [num] face -1: none */
+  double *seed, *argument, *place, *back;
+} back_room;
+
+static void free_room(back_room *r) {
+  pcsim_free(&r->cell), pcsim_free(&r->face), pcsim_free(&r->seed), pcsim_free(&r->argument);
+  pcsim_free(&r->place), pcsim_free(&r->back);
+}
+
+static pcsim_status make_room(int64_t num, int width, back_room *r) {
+  const size_t n = (size_t)num;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *r->cell, &r->cell));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *r->face, &r->face));
+  PCSIM_TRY(pcsim_alloc(n, sizeof(double), &r->seed));
+  PCSIM_TRY(pcsim_alloc(n, 3 * sizeof(double), &r->place));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)width, sizeof(double), &r->argument));
+  return pcsim_alloc(n * (size_t)width, sizeof(double), &r->back);
+}
+
+/* All of them, their volume or area as seed. */
+static void take_all(const pcsim_mesh_view *mesh, const integral *it, back_room *r) {
+  for (int64_t c = 0; !it->patch && c < mesh->num_cells; ++c) {
+    if (it->region && !it->region[mesh->cell_region[c]]) continue;
+    memcpy(r->place + 3 * r->num, mesh->cell_centre + 3 * c, 3 * sizeof(double));
+    r->seed[r->num] = mesh->cell_volume[c];
+    r->cell[r->num] = c, r->face[r->num++] = -1;
+  }
+  for (int p = 0; it->patch && p < mesh->num_patches; ++p)
+    for (int64_t k = mesh->patch_start[p]; it->patch[p] && k < mesh->patch_start[p + 1]; ++k) {
+      const double *a = mesh->face_area + 3 * k;
+      memcpy(r->place + 3 * r->num, mesh->face_centre + 3 * k, 3 * sizeof(double));
+      r->seed[r->num] = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+      r->cell[r->num] = mesh->owner[k], r->face[r->num++] = k - mesh->num_interior_faces;
+    }
+}
+
+/* A mean is over their sum; of a norm and an extremum the values decide. */
+static void weigh(pcsim_monitors *monitors, const monitor *m, const pcsim_fields *fields, back_room *r) {
+  integral *it = m->data;
+  MPI_Comm comm = pcsim_mesh_comm(monitors->mesh);
+  const bool norm = m->kind == &monitor_norm, mean = m->kind == &monitor_mean;
+  const double sign = m->kind == &monitor_min ? -1 : 1;
+  struct {
+    double value;
+    int rank;
+  } most = {-DBL_MAX, 0};
+  int64_t best = -1;
+  double sum = 0;
+  int rank;
+  if (m->kind == &monitor_integral) return;
+  MPI_Comm_rank(comm, &rank);
+  most.rank = rank;
+  for (int64_t k = 0; k < r->num; ++k) {
+    const double value = value_of(monitors, it, fields, r->cell[k], r->face[k], r->place + 3 * k);
+    sum += r->seed[k] * (norm ? value * value : 1);
+    if (sign * value > most.value) most.value = sign * value, best = k;
+    if (norm) r->seed[k] *= value;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+  for (int64_t k = 0; k < r->num; ++k)
+    if (norm || mean) r->seed[k] /= norm ? sqrt(sum) : sum; /* a norm of 0 has no derivative: not finite */
+    else r->seed[k] = most.rank == rank && k == best;
+}
+
+static void add_to_fields(const pcsim_monitors *monitors, const back_room *r, pcsim_monitor_functional *f) {
+  const int dim = pcsim_mesh_get(monitors->mesh)->dim, num = monitors->num_fields;
+  const int width = monitor_num_arguments(monitors, dim);
+  for (int64_t k = 0; k < r->num; ++k)
+    for (int i = 0; i < num; ++i) {
+      const double *back = r->back + k * width;
+      double *cell = f->cell + 4 * (r->cell[k] * num + i);
+      if (r->face[k] < 0) cell[0] += back[i];
+      else f->face[r->face[k] * num + i] += back[i];
+      for (int j = 0; j < dim; ++j) cell[1 + j] += back[num + i * dim + j];
+    }
+}
+
+static pcsim_status back_integral(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m,
+                                  int which, const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const integral *it = m->data;
+  const int width = monitor_num_arguments(monitors, mesh->dim);
+  const int64_t room = it->patch ? mesh->num_faces - mesh->num_interior_faces : mesh->num_cells;
+  back_room r = {0};
+  pcsim_status status;
+  (void)which;
+  PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(monitors->mesh), make_room(room, width, &r)), status, done);
+  take_all(mesh, it, &r);
+  weigh(monitors, m, fields, &r);
+  for (int64_t k = 0; k < r.num; ++k)
+    (void)take_arguments(monitors, fields, r.cell[k], r.face[k], r.argument + k * width);
+  const monitor_points points = {r.num, r.seed, r.argument, r.place};
+  status = monitor_expression_back(tree, monitors, pcsim_node_text(pcsim_node_get(m->node, "of")), &points,
+                                   r.back, f->own);
+  if (status == PCSIM_OK) add_to_fields(monitors, &r, f);
+done:
+  free_room(&r);
+  return status;
+}
+
 static void clear_integral(monitor *m) {
   integral *it = m->data;
   pcsim_expr_destroy(&it->of);
@@ -208,7 +321,8 @@ static const pcsim_key integral_keys[] = {
                                        evaluate_integral,                                                    \
                                        clear_integral,                                                       \
                                        OF_ANY,                                                               \
-                                       functional}
+                                       functional,                                                           \
+                                       back_integral}
 OF_INTEGRALS(integral, "integral of an expression over domain, regions or boundaries", functional_of);
 OF_INTEGRALS(mean, "the same over the volume or area", functional_of);
 OF_INTEGRALS(min, "smallest value of an expression in cells or on boundary faces", NULL);
@@ -273,4 +387,5 @@ const monitor_kind monitor_flux = {{"flux", "flux of a conservation law out of t
                                    evaluate_flux,
                                    clear_integral,
                                    OF_TYPED,
-                                   functional_of_flux};
+                                   functional_of_flux,
+                                   NULL};

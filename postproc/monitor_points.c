@@ -77,6 +77,19 @@ static pcsim_status evaluate_difference(pcsim_monitors *monitors, monitor *m, co
   return PCSIM_OK;
 }
 
+static pcsim_status back_difference(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m,
+                                    int which, const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const size_t num = (size_t)monitors->num_fields;
+  double *seed = NULL;
+  (void)tree, (void)which, (void)fields;
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(monitors->mesh), pcsim_alloc(2 * num, sizeof *seed, &seed)));
+  seed[SAMPLE_P] = 1;
+  seed[num + SAMPLE_P] = -1;
+  const pcsim_status status = monitor_points_back(monitors, m, seed, f);
+  pcsim_free(&seed);
+  return status;
+}
+
 const monitor_kind monitor_pressure_difference = {{"pressure-difference",
                                                    "pressure at one point less that at another",
                                                    difference_keys, NUM(difference_keys), "NAME"},
@@ -85,7 +98,8 @@ const monitor_kind monitor_pressure_difference = {{"pressure-difference",
                                                   evaluate_difference,
                                                   NULL,
                                                   OF_FLOW,
-                                                  NULL};
+                                                  NULL,
+                                                  back_difference};
 
 /* ------------------------------------------------------------------------ probe */
 
@@ -127,6 +141,19 @@ static pcsim_status evaluate_probe(pcsim_monitors *monitors, monitor *m, const p
   return PCSIM_OK;
 }
 
+static pcsim_status back_probe(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m, int which,
+                               const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const field_list *list = m->data;
+  const size_t size = (size_t)m->num_points * (size_t)monitors->num_fields;
+  double *seed = NULL;
+  (void)tree, (void)fields;
+  PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(monitors->mesh), pcsim_alloc(size, sizeof *seed, &seed)));
+  seed[which / list->num * monitors->num_fields + list->field[which % list->num]] = 1;
+  const pcsim_status status = monitor_points_back(monitors, m, seed, f);
+  pcsim_free(&seed);
+  return status;
+}
+
 const monitor_kind monitor_probe = {{"probe", "fields at points", probe_keys, NUM(probe_keys),
                                      "NAME.u, NAME.p, ... (several points: NAME.1.u, NAME.2.u, ...)"},
                                     read_probe,
@@ -134,7 +161,8 @@ const monitor_kind monitor_probe = {{"probe", "fields at points", probe_keys, NU
                                     evaluate_probe,
                                     NULL,
                                     OF_ANY,
-                                    NULL};
+                                    NULL,
+                                    back_probe};
 
 /* ------------------------------------------------------------------------- line */
 
@@ -209,4 +237,5 @@ const monitor_kind monitor_line = {{"line", "fields along a straight line", line
                                    evaluate_line,
                                    NULL,
                                    OF_ANY,
+                                   NULL,
                                    NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Values of fields at points: see monitor.h. */
-#include "monitor.h"
+#include "sampler.h"
 
 #include <limits.h>
 #include <math.h>
@@ -15,51 +15,6 @@ static const double noise_max = 8.0, noise_max_simplex = 2.5;
 
 /* A boundary face as a datum: centre, then for each class of fields whether they are given on it. */
 enum { FACE_X, FACE_Y, FACE_Z, FACE_GIVES };
-
-/* Weights of a class in a cell: of the value, of the gradient. */
-enum { WEIGHT_VALUE, WEIGHT_SLOPE, CELL_WEIGHTS = WEIGHT_SLOPE + 3 };
-
-typedef struct {
-  int64_t point;
-  int64_t first_cell, first_face; /* into cells and faces; the next stencil's are the ends */
-} stencil;
-
-/* Boundary faces of ghost cells that stencils reach, fetched from their owners. */
-typedef struct {
-  int ranks;
-  int *send_count, *send_start, *receive_count, *receive_start; /* [ranks] in faces */
-  int32_t *send_face;                                           /* boundary faces (from 0) to send */
-  int64_t num_send, num_receive;
-  double *send_buffer, *receive_buffer; /* [][face_width or num_fields] */
-} face_halo;
-
-struct sampler {
-  const pcsim_mesh *mesh;
-  const monitor_field *fields;
-  int num_fields;
-  int num_classes; /* of fields that are given on the same boundaries: they share weights */
-  int *class_of;   /* [num_fields] */
-  int *one_of;     /* [num_classes] one field of each */
-  int face_width;  /* FACE_GIVES + num_classes */
-  int64_t num_points, capacity;
-  double *point, *direction; /* [num_points][3] */
-  const pcsim_node **place;
-  double *spacing, *value; /* [num_points], [num_points][num_fields] */
-  int64_t num_stencils, num_cells, num_faces;
-  stencil *stencils;      /* [num_stencils + 1] */
-  int32_t *cells, *faces; /* of the stencils: cells, faces of the pool */
-  double *cell_weight;    /* [num_cells][num_classes][CELL_WEIGHTS] */
-  double *face_weight;    /* [num_faces][num_classes] */
-  face_halo halo;
-  /* Faces of each local cell: owned ones into the boundary faces, ghosts into the halo. Set-up only. */
-  int64_t *face_start; /* [num_cells + num_ghosts + 1] */
-  int32_t *face_of;    /* pool index: local boundary face, or num boundary faces + place in the halo */
-  double *face_data;   /* [pool][face_width] */
-};
-
-static int64_t num_boundary(const pcsim_mesh_view *mesh) {
-  return mesh->num_faces - mesh->num_interior_faces;
-}
 
 /* --------------------------------------------------------------- life and points */
 
@@ -205,17 +160,27 @@ static void describe_face(const sampler *s, int64_t boundary, double *data) {
   for (int k = 0; k < s->num_classes; ++k) data[FACE_GIVES + k] = s->fields[s->one_of[k]].given[patch];
 }
 
-static pcsim_status exchange_faces(face_halo *halo, MPI_Comm comm, int width) {
-  for (int r = 0; r < halo->ranks; ++r) {
-    halo->send_count[r] *= width, halo->send_start[r] *= width;
-    halo->receive_count[r] *= width, halo->receive_start[r] *= width;
-  }
-  int code = MPI_Alltoallv(halo->send_buffer, halo->send_count, halo->send_start, MPI_DOUBLE,
-                           halo->receive_buffer, halo->receive_count, halo->receive_start, MPI_DOUBLE, comm);
-  for (int r = 0; r < halo->ranks; ++r) {
-    halo->send_count[r] /= width, halo->send_start[r] /= width;
-    halo->receive_count[r] /= width, halo->receive_start[r] /= width;
-  }
+static void scale_counts(face_halo *halo, bool up, int width) {
+  int *const counts[] = {halo->send_count, halo->send_start, halo->receive_count, halo->receive_start};
+  for (int k = 0; k < 4; ++k)
+    for (int r = 0; r < halo->ranks; ++r) counts[k][r] = up ? counts[k][r] * width : counts[k][r] / width;
+}
+
+pcsim_status sampler_exchange_faces(face_halo *halo, MPI_Comm comm, int width) {
+  scale_counts(halo, true, width);
+  const int code =
+      MPI_Alltoallv(halo->send_buffer, halo->send_count, halo->send_start, MPI_DOUBLE, halo->receive_buffer,
+                    halo->receive_count, halo->receive_start, MPI_DOUBLE, comm);
+  scale_counts(halo, false, width);
+  PCSIM_CHECK(code == MPI_SUCCESS, PCSIM_ERR_LIBRARY, "MPI_Alltoallv failed (code %d)", code);
+  return PCSIM_OK;
+}
+
+pcsim_status sampler_return_faces(face_halo *halo, MPI_Comm comm, int width) {
+  scale_counts(halo, true, width);
+  const int code = MPI_Alltoallv(halo->receive_buffer, halo->receive_count, halo->receive_start, MPI_DOUBLE,
+                                 halo->send_buffer, halo->send_count, halo->send_start, MPI_DOUBLE, comm);
+  scale_counts(halo, false, width);
   PCSIM_CHECK(code == MPI_SUCCESS, PCSIM_ERR_LIBRARY, "MPI_Alltoallv failed (code %d)", code);
   return PCSIM_OK;
 }
@@ -316,7 +281,7 @@ static pcsim_status halo_size(sampler *s, const request *q) {
   for (int k = 0; k < q->num_wanted; ++k) s->face_start[q->ghost[k] + 1] = q->num_faces_wanted[k];
   int64_t n = mesh->num_cells + mesh->num_ghosts;
   for (int64_t c = 0; c < n; ++c) s->face_start[c + 1] += s->face_start[c];
-  int64_t pool = num_boundary(mesh) + halo->num_receive;
+  int64_t pool = sampler_num_boundary(mesh) + halo->num_receive;
   const size_t width = (size_t)(s->face_width > s->num_fields ? s->face_width : s->num_fields);
   PCSIM_CHECK(pool < INT32_MAX, PCSIM_ERR_ARG, "too many boundary faces on one rank (%lld)", (long long)pool);
   PCSIM_TRY(pcsim_alloc((size_t)s->face_start[n], sizeof *s->face_of, &s->face_of));
@@ -331,7 +296,7 @@ static pcsim_status halo_size(sampler *s, const request *q) {
 static pcsim_status fill_face_lists(sampler *s, const request *q) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(s->mesh);
   face_halo *halo = &s->halo;
-  int64_t *next = NULL, boundary = num_boundary(mesh);
+  int64_t *next = NULL, boundary = sampler_num_boundary(mesh);
   PCSIM_TRY(pcsim_alloc((size_t)mesh->num_cells, sizeof *next, &next));
   for (int64_t c = 0; c < mesh->num_cells; ++c) next[c] = s->face_start[c];
   for (int64_t b = 0; b < boundary; ++b) {
@@ -388,9 +353,9 @@ static pcsim_status fetch_faces(sampler *s, const int64_t *cell) {
   status = halo_size(s, &q);
   if (status == PCSIM_OK) status = fill_face_lists(s, &q);
   PCSIM_GOTO(pcsim_status_agree(comm, status), status, done);
-  PCSIM_GOTO(exchange_faces(&s->halo, comm, s->face_width), status, done);
+  PCSIM_GOTO(sampler_exchange_faces(&s->halo, comm, s->face_width), status, done);
   if (s->halo.num_receive > 0)
-    memcpy(s->face_data + s->face_width * num_boundary(mesh), s->halo.receive_buffer,
+    memcpy(s->face_data + s->face_width * sampler_num_boundary(mesh), s->halo.receive_buffer,
            (size_t)(s->halo.num_receive * s->face_width) * sizeof(double));
   for (int k = 0; mesh->ghost_shift && k < q.num_wanted; ++k) /* faces of images move with them */
     for (int64_t f = s->face_start[q.ghost[k]]; f < s->face_start[q.ghost[k] + 1]; ++f)
@@ -575,50 +540,4 @@ done:
   pcsim_free(&cell);
   free_setup(s);
   return status;
-}
-
-/* -------------------------------------------------------------------- evaluation */
-
-static void add_cells(const sampler *s, const stencil *st, const pcsim_fields *fields, double *value) {
-  for (int64_t k = st[0].first_cell; k < st[1].first_cell; ++k) {
-    const int64_t cell = s->cells[k];
-    for (int f = 0; f < s->num_fields; ++f) {
-      const pcsim_scalar *field = &fields->scalar[f];
-      const double *w = s->cell_weight + (k * s->num_classes + s->class_of[f]) * CELL_WEIGHTS;
-      const double *gradient = field->gradient + 3 * field->stride * cell;
-      value[f] += w[WEIGHT_VALUE] * field->value[field->stride * cell];
-      for (int j = 0; j < 3; ++j) value[f] += w[WEIGHT_SLOPE + j] * gradient[j];
-    }
-  }
-}
-
-static double on_face(const pcsim_scalar *field, int64_t face) { return field->face[field->stride * face]; }
-
-static void add_faces(const sampler *s, const stencil *st, const pcsim_fields *fields, double *value) {
-  const int64_t boundary = num_boundary(pcsim_mesh_get(s->mesh));
-  for (int64_t k = st[0].first_face; k < st[1].first_face; ++k) {
-    const int64_t face = s->faces[k];
-    const double *far = face < boundary ? NULL : s->halo.receive_buffer + s->num_fields * (face - boundary);
-    for (int f = 0; f < s->num_fields; ++f)
-      value[f] += s->face_weight[k * s->num_classes + s->class_of[f]] *
-                  (far ? far[f] : on_face(&fields->scalar[f], face));
-  }
-}
-
-pcsim_status sampler_evaluate(sampler *s, const pcsim_fields *fields) {
-  if (s->num_points == 0) return PCSIM_OK;
-  MPI_Comm comm = pcsim_mesh_comm(s->mesh);
-  const int m = s->num_fields;
-  for (int64_t k = 0; k < s->halo.num_send; ++k)
-    for (int f = 0; f < m; ++f)
-      s->halo.send_buffer[m * k + f] = on_face(&fields->scalar[f], s->halo.send_face[k]);
-  PCSIM_TRY(exchange_faces(&s->halo, comm, m));
-  memset(s->value, 0, (size_t)(s->num_points * m) * sizeof(double));
-  for (int64_t k = 0; k < s->num_stencils; ++k) {
-    double *value = s->value + m * s->stencils[k].point;
-    add_cells(s, &s->stencils[k], fields, value);
-    add_faces(s, &s->stencils[k], fields, value);
-  }
-  MPI_Allreduce(MPI_IN_PLACE, s->value, (int)(s->num_points * m), MPI_DOUBLE, MPI_SUM, comm);
-  return PCSIM_OK;
 }

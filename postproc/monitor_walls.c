@@ -86,6 +86,14 @@ static double shear_at(const pcsim_mesh_view *mesh, const pcsim_fields *fields, 
   return size;
 }
 
+/* to [3] = the derivative by the friction on face b of the shear there along a direction. */
+static void shear_back(const pcsim_mesh_view *mesh, int64_t b, const double *along, double *to) {
+  const double *area = mesh->face_area + 3 * (mesh->num_interior_faces + b);
+  double size2 = area[0] * area[0] + area[1] * area[1] + area[2] * area[2], normal = 0.0;
+  for (int i = 0; i < 3; ++i) normal += along[i] * area[i] / size2;
+  for (int i = 0; i < 3; ++i) to[i] = (along[i] - normal * area[i]) / sqrt(size2);
+}
+
 static void segments_evaluate(const pcsim_mesh *mesh, const pcsim_fields *fields, segments *g) {
   for (int i = 0; i < g->num_local; ++i) {
     double shear[3];
@@ -259,6 +267,54 @@ static pcsim_status evaluate_shear(pcsim_monitors *monitors, monitor *m, const p
   return PCSIM_OK;
 }
 
+/* The magnitude grows along the shear itself. */
+static void magnitude_back(const pcsim_mesh_view *mesh, const pcsim_fields *fields, int64_t b, double factor,
+                           double *friction) {
+  double shear[3], to[3];
+  shear_at(mesh, fields, b, shear);
+  const double magnitude = sqrt(shear[0] * shear[0] + shear[1] * shear[1] + shear[2] * shear[2]);
+  if (!(magnitude > 0)) return; /* no derivative: 0 lies between those of both sides */
+  shear_back(mesh, b, shear, to);
+  for (int i = 0; i < 3; ++i) friction[3 * b + i] += factor * to[i] / magnitude;
+}
+
+static pcsim_status back_shear(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m, int which,
+                               const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(monitors->mesh);
+  const wall_shear *w = m->data;
+  MPI_Comm comm = pcsim_mesh_comm(monitors->mesh);
+  struct {
+    double value;
+    int rank;
+  } most = {-1, 0};
+  int64_t at = -1;
+  double area = 0;
+  int rank;
+  (void)tree;
+  MPI_Comm_rank(comm, &rank);
+  most.rank = rank;
+  for (int p = 0; p < mesh->num_patches; ++p)
+    for (int64_t k = mesh->patch_start[p]; w->wanted[p] && k < mesh->patch_start[p + 1]; ++k) {
+      double shear[3];
+      area += shear_at(mesh, fields, k - mesh->num_interior_faces, shear);
+      const double magnitude = sqrt(shear[0] * shear[0] + shear[1] * shear[1] + shear[2] * shear[2]);
+      if (magnitude > most.value) most.value = magnitude, at = k - mesh->num_interior_faces;
+    }
+  MPI_Allreduce(MPI_IN_PLACE, &area, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+  if (which == 1) {
+    if (most.rank == rank && at >= 0) magnitude_back(mesh, fields, at, 1, f->friction);
+    return PCSIM_OK;
+  }
+  for (int p = 0; p < mesh->num_patches; ++p)
+    for (int64_t k = mesh->patch_start[p]; w->wanted[p] && k < mesh->patch_start[p + 1]; ++k) {
+      const double *s = mesh->face_area + 3 * k;
+      magnitude_back(mesh, fields, k - mesh->num_interior_faces,
+                     sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]) / area, f->friction);
+    }
+  return PCSIM_OK;
+}
+
 static void clear_shear(monitor *m) {
   wall_shear *w = m->data;
   segments_clear(&w->g);
@@ -274,7 +330,8 @@ const monitor_kind monitor_wall_shear = {
     evaluate_shear,
     clear_shear,
     OF_FLOW,
-    NULL};
+    NULL,
+    back_shear};
 
 /* --------------------------------------------------------------- reattachment */
 
@@ -297,7 +354,8 @@ typedef struct {
   pcsim_expr *where;
   along *face; /* [g.num_all] in order along the direction */
   double direction[3];
-  bool wanted[]; /* [num_patches] */
+  int crossed[2]; /* faces before separation and reattachment of the last evaluation; -1: at an end, none */
+  bool wanted[];  /* [num_patches] */
 } reattachment;
 
 static pcsim_status read_reattachment(pcsim_tree *tree, pcsim_monitors *monitors, monitor *m) {
@@ -355,6 +413,7 @@ static double crossing(const reattachment *r, int i) {
 static pcsim_status evaluate_reattachment(pcsim_monitors *monitors, monitor *m, const pcsim_fields *fields) {
   reattachment *r = m->data;
   double best[2] = {NAN, NAN}, longest = -1.0;
+  r->crossed[0] = r->crossed[1] = -1;
   segments_evaluate(monitors->mesh, fields, &r->g);
   int n = r->g.num_all;
   for (int i = 0; i < n;) {
@@ -369,6 +428,8 @@ static pcsim_status evaluate_reattachment(pcsim_monitors *monitors, monitor *m, 
     if (high - low > longest) {
       longest = high - low;
       best[0] = low;
+      r->crossed[0] = i - 1;
+      r->crossed[1] = last == n - 1 ? -1 : last;
       best[1] = last == n - 1 ? NAN : high;
     }
     i = last + 1;
@@ -376,6 +437,33 @@ static pcsim_status evaluate_reattachment(pcsim_monitors *monitors, monitor *m, 
   monitor_set(monitors, m, 0, best[0]);
   monitor_set(monitors, m, 1, best[1]);
   monitor_set(monitors, m, 2, best[1] - best[0]);
+  return PCSIM_OK;
+}
+
+/* A crossing moves with the shear on the two faces around it, on whichever ranks they lie. */
+static void crossing_back(const pcsim_mesh *mesh, const reattachment *r, int i, double factor,
+                          double *friction) {
+  const double a = shear_along(r, i), b = shear_along(r, i + 1),
+               gap = r->face[i + 1].place - r->face[i].place;
+  const double by[2] = {-gap * b / ((a - b) * (a - b)), gap * a / ((a - b) * (a - b))};
+  int rank;
+  MPI_Comm_rank(pcsim_mesh_comm(mesh), &rank);
+  for (int k = 0; k < 2; ++k) {
+    const int local = r->face[i + k].index - r->g.start[rank];
+    double to[3];
+    if (local < 0 || local >= r->g.num_local) continue;
+    shear_back(pcsim_mesh_get(mesh), r->g.face[local], r->direction, to);
+    for (int j = 0; j < 3; ++j) friction[3 * r->g.face[local] + j] += factor * by[k] * to[j];
+  }
+}
+
+static pcsim_status back_reattachment(const pcsim_tree *tree, pcsim_monitors *monitors, const monitor *m,
+                                      int which, const pcsim_fields *fields, pcsim_monitor_functional *f) {
+  const reattachment *r = m->data;
+  (void)tree, (void)fields;
+  if (which != 1 && r->crossed[0] >= 0)
+    crossing_back(monitors->mesh, r, r->crossed[0], which == 0 ? 1 : -1, f->friction);
+  if (which != 0 && r->crossed[1] >= 0) crossing_back(monitors->mesh, r, r->crossed[1], 1, f->friction);
   return PCSIM_OK;
 }
 
@@ -396,4 +484,5 @@ const monitor_kind monitor_reattachment = {
     evaluate_reattachment,
     clear_reattachment,
     OF_FLOW,
-    NULL};
+    NULL,
+    back_reattachment};

@@ -102,7 +102,10 @@ typedef struct {
   look cells;             /**< that it looks at */
   bool on_faces;          /**< it looks at boundary faces */
   pcsim_functional_kind kind;
-  double *face_weight[FLOW_NUM_GROUPS]; /**< [num of the group] 1: counts */
+  double
+      *face_weight[FLOW_NUM_GROUPS]; /**< [num of the group] 1: counts; of fields [num][m + d], see below */
+  look_weighted weighted;            /**< of PCSIM_FUNCTIONAL_WEIGHTED; the faces' weights are then those of
+                                          the m fields and of friction */
 } flow_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Caller destroys. Collective. */
 pcsim_status flow_functional_create(const flow *f, const pcsim_functional *quantity,

@@ -111,6 +111,7 @@ pcsim_status flow_estimate(const flow *coarse, const pcsim_flow_options *options
   fine_flow f = {.quantity = quantity};
   double *room = NULL;
   pcsim_status status;
+  PCSIM_CHECK(quantity->kind != PCSIM_FUNCTIONAL_WEIGHTED, PCSIM_ERR_ARG, "the error of weights of fields");
   PCSIM_GOTO(flow_create(mesh, problem, options, &f.f), status, done);
   status = pcsim_alloc(2 * size, sizeof *room, &room);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(mesh), status), status, done);

@@ -174,6 +174,8 @@ pcsim_status flow_sensitivity(flow *f, flow_linear *linear, pcsim_flow_problem *
                               double tolerance, pcsim_flow_sensitivity *out) {
   sensitivity s = {.f = f, .given = {.shape = out->num_shapes > 0}};
   pcsim_status status;
+  PCSIM_CHECK(out->num_shapes == 0 || quantity->kind != PCSIM_FUNCTIONAL_WEIGHTED, PCSIM_ERR_ARG,
+              "derivatives by shapes of weights of fields");
   PCSIM_GOTO(flow_functional_create(f, quantity, &s.functional), status, done);
   PCSIM_GOTO(pcsim_status_agree(pcsim_mesh_comm(f->mesh), allocate(&s, num)), status, done);
   find_inner(&s, parameters, num);

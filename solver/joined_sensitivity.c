@@ -45,6 +45,23 @@ static bool is_of_laws(const transport *t, const pcsim_functional *of) {
   return false;
 }
 
+/* Weights of fields are of both parts: their sum. */
+static pcsim_status begin(sensitivity *s, const pcsim_functional *quantity, const char *const *parameters,
+                          int num, double *value) {
+  const int64_t size = s->j->f->n * joined_adjoint_width(s->j);
+  double laws;
+  if (quantity->kind != PCSIM_FUNCTIONAL_WEIGHTED)
+    return joined_adjoint_functional(s->adjoint, quantity, is_of_laws(s->j->t, quantity), parameters, num,
+                                     value, s->b, &s->given, s->own);
+  PCSIM_TRY(joined_adjoint_functional(s->adjoint, quantity, false, parameters, num, value, s->b, &s->given,
+                                      s->own));
+  PCSIM_TRY(
+      joined_adjoint_functional(s->adjoint, quantity, true, parameters, num, &laws, s->w, &s->given, s->own));
+  for (int64_t i = 0; i < size; i++) s->b[i] += s->w[i];
+  *value += laws;
+  return PCSIM_OK;
+}
+
 static pcsim_status solve(sensitivity *s, const discrete_system *system, const pcsim_functional *quantity,
                           const char *const *parameters, int num, double tolerance,
                           pcsim_flow_sensitivity *out) {
@@ -53,8 +70,7 @@ static pcsim_status solve(sensitivity *s, const discrete_system *system, const p
   PCSIM_TRY(system_settle(system, true, s->j->part_y));
   system->set_shift(system->context, INFINITY, INFINITY);
   PCSIM_TRY(joined_adjoint_create(s->j, parameters, num, &s->adjoint));
-  PCSIM_TRY(joined_adjoint_functional(s->adjoint, quantity, is_of_laws(s->j->t, quantity), parameters, num,
-                                      &out->value, s->b, &s->given, s->own));
+  PCSIM_TRY(begin(s, quantity, parameters, num, &out->value));
   flow_take_out_level(f, joined_adjoint_width(s->j), s->b);
   PCSIM_TRY(joined_adjoint_solve(s->adjoint, s->b, tolerance, s->w, &out->iterations, &out->converged));
   return joined_adjoint_parameters(s->adjoint, s->w, &s->given, s->own);

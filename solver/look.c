@@ -99,3 +99,41 @@ pcsim_status look_bind(const look *l, pcsim_executor *x) {
   PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", l->reach));
   return pcsim_executor_bind(x, "looks.coordinates", l->coordinates);
 }
+
+/* ------------------------------------------------------------- weights of fields */
+
+static bool has_weight(const pcsim_field_weights *w, int64_t c, int dim, int m, const int *field) {
+  for (int i = 0; i < m; i++) {
+    const double *at = w->cell + 4 * (c * w->num + field[i]);
+    for (int j = 0; j < 1 + dim; j++)
+      if (at[j] != 0) return true;
+  }
+  return false;
+}
+
+pcsim_status look_at_weights(const pcsim_mesh *mesh, const pcsim_field_weights *weights, int m,
+                             const int *field, look_weighted *l) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+  const int rows = 1 + v->dim;
+  *l = (look_weighted){0};
+  for (int64_t c = 0; c < v->num_cells; c++) l->num += has_weight(weights, c, v->dim, m, field);
+  PCSIM_TRY(pcsim_alloc((size_t)l->num, sizeof *l->owner, &l->owner));
+  PCSIM_TRY(pcsim_alloc((size_t)l->num * (size_t)(m * rows), sizeof *l->weight, &l->weight));
+  for (int64_t c = 0, at = 0; c < v->num_cells; c++) {
+    if (!has_weight(weights, c, v->dim, m, field)) continue;
+    l->owner[at] = (int32_t)c;
+    for (int i = 0; i < m; i++)
+      memcpy(l->weight + (at * m + i) * rows, weights->cell + 4 * (c * weights->num + field[i]),
+             (size_t)rows * sizeof *l->weight);
+    at++;
+  }
+  return PCSIM_OK;
+}
+
+void look_free_weighted(look_weighted *l) { pcsim_free(&l->owner), pcsim_free(&l->weight); }
+
+pcsim_status look_bind_weighted(const look_weighted *l, pcsim_executor *x) {
+  PCSIM_TRY(pcsim_executor_points(x, "weighted", l->num));
+  PCSIM_TRY(pcsim_executor_bind_index(x, "weighted.owner", l->owner));
+  return pcsim_executor_bind(x, "weighted.weight", l->weight);
+}

@@ -4,7 +4,7 @@
 #define PCSIM_SOLVER_LOOK_H
 
 #include <pcsim/autodiff.h>
-#include <pcsim/mesh.h>
+#include <pcsim/physics.h>
 
 typedef struct {
   int64_t num;         /**< owned cells of this rank that count */
@@ -28,5 +28,18 @@ void look_free(look *l);
 /** Bind the cells to space and inputs "looks" of a program: looks.owner, looks.weight, looks.reach,
  *  looks.coordinates. They are borrowed. */
 pcsim_status look_bind(const look *l, pcsim_executor *x) PCSIM_NODISCARD;
+
+/** Cells whose fields have weights in a functional. */
+typedef struct {
+  int64_t num;    /**< owned cells with a weight that is not 0 */
+  int32_t *owner; /**< [num] */
+  double *weight; /**< [num][m][1 + d] of values and gradients */
+} look_weighted;
+/** Those of the fields `field` [m]. Local. Errors: ERR_MEMORY. look_free_weighted after a failure too. */
+pcsim_status look_at_weights(const pcsim_mesh *mesh, const pcsim_field_weights *weights, int m,
+                             const int *field, look_weighted *l) PCSIM_NODISCARD;
+void look_free_weighted(look_weighted *l);
+/** Bind to space and inputs "weighted" of a program: weighted.owner, weighted.weight. They are borrowed. */
+pcsim_status look_bind_weighted(const look_weighted *l, pcsim_executor *x) PCSIM_NODISCARD;
 
 #endif

@@ -69,9 +69,11 @@ pcsim_status transport_adjoint_finish(transport_adjoint *adjoint, double factor,
 typedef struct {
   pcsim_program *program; /**< owned */
   look cells;             /**< that it looks at */
-  double **face_weight;   /**< [num_conditions][num of its faces] NULL: looks at no face */
-  bool root;              /**< the functional is the root of the program's value */
-  bool mean, fixed;       /**< weights are shares of a volume or area; it looks at a point that stays */
+  double **face_weight; /**< [num_conditions][num of its faces] NULL: looks at no face; of fields [num][m] */
+  bool is_weighted;     /**< of PCSIM_FUNCTIONAL_WEIGHTED: */
+  look_weighted weighted;
+  bool root;        /**< the functional is the root of the program's value */
+  bool mean, fixed; /**< weights are shares of a volume or area; it looks at a point that stays */
 } transport_functional;
 /** Errors: ERR_ARG (names, a point outside, a program that does not fit). Collective. */
 pcsim_status transport_functional_create(const transport *t, const pcsim_functional *quantity,

@@ -64,6 +64,7 @@ pcsim_status transport_estimate(const transport *coarse, const pcsim_mesh *mesh,
   fine_laws f = {.functional = functional};
   double *room = NULL;
   pcsim_status status;
+  PCSIM_CHECK(functional->kind != PCSIM_FUNCTIONAL_WEIGHTED, PCSIM_ERR_ARG, "the error of weights of fields");
   PCSIM_GOTO(transport_create(mesh, problem, &coarse->choices, &f.t), status, done);
   PCSIM_GOTO(transport_set_time(f.t, 0), status, done);
   status = pcsim_alloc(2 * size, sizeof *room, &room);

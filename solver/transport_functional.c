@@ -109,6 +109,42 @@ static pcsim_status write_over_faces(const transport *t, const pcsim_functional 
   return write_end(&w, program);
 }
 
+/* ------------------------------------------------------------ weights of fields */
+
+static pcsim_value write_weighted_cells(const writer *w) {
+  const pcsim_space space = pcsim_build_space(w->p, "weighted");
+  const pcsim_map owner = write_map(w, "weighted", "owner", space);
+  const pcsim_value weight = write_input(w, "weighted", "weight", space, w->m * (1 + w->d));
+  const pcsim_value q = pcsim_build_gather(w->p, owner, w->q),
+                    grad = pcsim_build_gather(w->p, owner, w->grad);
+  pcsim_value sum = write_number(w, 0);
+  for (int i = 0; i < w->m; i++)
+    sum = write_add(w, sum, write_weighted(w, weight, i, write_row(w, q, i), write_gradient(w, grad, i)));
+  return pcsim_build_sum(w->p, sum);
+}
+
+static pcsim_value write_weighted_faces(const writer *w, int k) {
+  char name[WRITE_NAME];
+  boundary_values b;
+  place at;
+  write_boundary(w, k, &b);
+  write_boundary_state(w, k, &b, &at);
+  snprintf(name, sizeof name, "boundary %d", k);
+  const pcsim_value weight = write_input(w, name, "weight", b.space, w->m);
+  pcsim_value sum = write_number(w, 0);
+  for (int i = 0; i < w->m; i++) sum = write_add(w, sum, write_mul(w, write_row(w, weight, i), at.u[i]));
+  return pcsim_build_sum(w->p, sum);
+}
+
+static pcsim_status write_weighted_sum(const transport *t, pcsim_program **program) {
+  writer w;
+  PCSIM_TRY(write_begin(t, &w));
+  pcsim_value sum = write_weighted_cells(&w);
+  for (int k = 0; k < t->problem->num_conditions; k++) sum = write_add(&w, sum, write_weighted_faces(&w, k));
+  pcsim_build_output(w.p, "value", sum);
+  return write_end(&w, program);
+}
+
 /* ------------------------------------------------------------- what it looks at */
 
 /* Over the area of the faces that are looked at. Collective. */
@@ -149,6 +185,25 @@ static pcsim_status look_at_faces(const transport *t, const pcsim_functional *of
   return status;
 }
 
+/* Weights of the fields of cells and faces; a flow's fields may stand before them. */
+static pcsim_status take_weights(const transport *t, const pcsim_field_weights *weights,
+                                 transport_functional *f) {
+  const int first = weights->num - t->m;
+  const size_t conditions = (size_t)t->problem->num_conditions;
+  int field[SYSTEM_UNKNOWNS_MAX];
+  for (int i = 0; i < t->m; i++) field[i] = first + i;
+  PCSIM_TRY(look_at_weights(t->mesh, weights, t->m, field, &f->weighted));
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *f->face_weight, &f->face_weight));
+  for (size_t k = 0; k < conditions; k++) {
+    const transport_boundary *b = &t->boundary[k];
+    PCSIM_TRY(pcsim_alloc((size_t)(b->num * t->m), sizeof **f->face_weight, &f->face_weight[k]));
+    for (int64_t i = 0; i < b->num; i++)
+      memcpy(f->face_weight[k] + i * t->m, weights->face + b->c->face[i] * weights->num + first,
+             (size_t)t->m * sizeof(double));
+  }
+  return PCSIM_OK;
+}
+
 /* --------------------------------------------------------------------- all */
 
 static bool on_faces(const pcsim_functional *of) {
@@ -156,9 +211,12 @@ static bool on_faces(const pcsim_functional *of) {
 }
 
 static pcsim_status check(const transport *t, const pcsim_functional *of) {
-  const bool flux = of->kind == PCSIM_FUNCTIONAL_FLUX;
-  PCSIM_CHECK(of->kind <= PCSIM_FUNCTIONAL_FLUX, PCSIM_ERR_ARG, "a functional of a flow asked of typed laws");
-  PCSIM_CHECK(flux || of->program, PCSIM_ERR_ARG, "a functional without a program");
+  const bool flux = of->kind == PCSIM_FUNCTIONAL_FLUX, weighted = of->kind == PCSIM_FUNCTIONAL_WEIGHTED;
+  PCSIM_CHECK(!weighted || (of->weights && of->weights->num >= t->m), PCSIM_ERR_ARG,
+              "weights of fewer fields than the laws have");
+  PCSIM_CHECK(weighted || of->kind <= PCSIM_FUNCTIONAL_FLUX, PCSIM_ERR_ARG,
+              "a functional of a flow asked of typed laws");
+  PCSIM_CHECK(weighted || flux || of->program, PCSIM_ERR_ARG, "a functional without a program");
   PCSIM_CHECK(!flux || (of->unknown >= 0 && of->unknown < t->m), PCSIM_ERR_ARG,
               "the flux of equation %d of %d", of->unknown, t->m);
   return PCSIM_OK;
@@ -168,6 +226,11 @@ static pcsim_status fill(const transport *t, const pcsim_functional *of, transpo
   f->root = of->kind == PCSIM_FUNCTIONAL_NORM;
   f->mean = of->kind == PCSIM_FUNCTIONAL_MEAN;
   f->fixed = of->kind == PCSIM_FUNCTIONAL_POINT;
+  f->is_weighted = of->kind == PCSIM_FUNCTIONAL_WEIGHTED;
+  if (f->is_weighted) {
+    PCSIM_TRY(take_weights(t, of->weights, f));
+    return write_weighted_sum(t, &f->program);
+  }
   if (!on_faces(of)) return write_over_cells(t, of, &f->program);
   PCSIM_TRY(look_at_faces(t, of, f));
   return write_over_faces(t, of, &f->program);
@@ -177,7 +240,8 @@ static pcsim_status create(const transport *t, const pcsim_functional *of, trans
   const bool mean = of->kind == PCSIM_FUNCTIONAL_MEAN;
   PCSIM_TRY(check(t, of));
   if (of->kind == PCSIM_FUNCTIONAL_POINT) PCSIM_TRY(look_at_point(t->mesh, of->point, &f->cells));
-  else if (!on_faces(of)) PCSIM_TRY(look_at_regions(t->mesh, of->num_where, of->where, mean, &f->cells));
+  else if (!on_faces(of) && of->kind != PCSIM_FUNCTIONAL_WEIGHTED)
+    PCSIM_TRY(look_at_regions(t->mesh, of->num_where, of->where, mean, &f->cells));
   for (int64_t i = 0; i < f->cells.num; i++) f->cells.coordinates[4 * i + 3] = t->time;
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(t->mesh), fill(t, of, f)));
   if (mean && on_faces(of)) weigh_mean(t, f);
@@ -200,6 +264,7 @@ void transport_functional_destroy(const transport *t, transport_functional **out
   if (!f) return;
   pcsim_program_destroy(&f->program);
   look_free(&f->cells);
+  look_free_weighted(&f->weighted);
   for (int k = 0; f->face_weight && k < t->problem->num_conditions; k++) pcsim_free(&f->face_weight[k]);
   pcsim_free(&f->face_weight);
   pcsim_free(out);
@@ -211,6 +276,7 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
     snprintf(name, sizeof name, "boundary %d.weight", k);
     PCSIM_TRY(pcsim_executor_bind(x, name, f->face_weight[k]));
   }
+  if (f->is_weighted) return look_bind_weighted(&f->weighted, x);
   if (f->face_weight) return PCSIM_OK;
   return look_bind(&f->cells, x);
 }

@@ -175,6 +175,8 @@ pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s, const pcs
   double *work = NULL, *b, *psi;
   pcsim_status status;
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady solutions; this one goes through time");
+  PCSIM_CHECK(out->num_shapes == 0 || quantity->kind != PCSIM_FUNCTIONAL_WEIGHTED, PCSIM_ERR_ARG,
+              "derivatives by shapes of weights of fields");
   MPI_Comm comm = pcsim_mesh_comm(s->t->mesh);
   const size_t size = (size_t)(s->t->n * s->t->m);
   PCSIM_TRY(transport_set_time(s->t, 0));

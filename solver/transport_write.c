@@ -44,6 +44,13 @@ pcsim_value write_through(const writer *w, pcsim_value flux, pcsim_value area) {
   return sum;
 }
 
+pcsim_value write_weighted(const writer *w, pcsim_value weight, int i, pcsim_value value,
+                           pcsim_value gradient) {
+  const int first = i * (1 + w->d);
+  return write_add(w, write_mul(w, write_row(w, weight, first), value),
+                   write_dot(w, pcsim_build_slice(w->p, weight, first + 1, w->d), gradient));
+}
+
 /* ----------------------------------------------------------------- arguments */
 
 /* The value that an input of this name asks for, PCSIM_NO_VALUE if it is none of the laws' own. */

@@ -145,6 +145,10 @@ void transport_write_interface_blocks(const writer *w, const pcsim_program *tang
 pcsim_status write_coordinates(const writer *w, const pcsim_program *quantity,
                                pcsim_value *all) PCSIM_NODISCARD;
 
+/** Row i of weights [m][1 + d] times a value and its gradient. */
+pcsim_value write_weighted(const writer *w, pcsim_value weight, int i, pcsim_value value,
+                           pcsim_value gradient);
+
 pcsim_status write_begin(const transport *t, writer *w) PCSIM_NODISCARD;
 /** Take the outcome: the program, simplified, or what went wrong with it. */
 pcsim_status write_end(writer *w, pcsim_program **program) PCSIM_NODISCARD;

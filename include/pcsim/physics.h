@@ -317,8 +317,18 @@ typedef enum {
   PCSIM_FUNCTIONAL_POINT,    /**< at a point: unknowns from the cell around it and their gradients */
   PCSIM_FUNCTIONAL_FLUX,  /**< flux of one equation out of boundaries, as the residual has it; typed laws */
   PCSIM_FUNCTIONAL_FORCE, /**< of the fluid on boundaries, in a direction: N (N/m in the plane); flows */
-  PCSIM_FUNCTIONAL_FLOW_RATE /**< volume flow out of boundaries: m^3/s (m^2/s); flows */
+  PCSIM_FUNCTIONAL_FLOW_RATE, /**< volume flow out of boundaries: m^3/s (m^2/s); flows */
+  PCSIM_FUNCTIONAL_WEIGHTED   /**< the sum of the fields times given weights: what is left of any number when
+                                   it is differentiated by them */
 } pcsim_functional_kind;
+/** Derivatives of a number by the fields that a solver hands out (pcsim_fields), in units of the number over
+ * theirs. Borrowed arrays of this rank. */
+typedef struct {
+  int num;            /**< fields, as in pcsim_fields: u, v, w, p of a flow, then unknowns of typed laws */
+  const double *cell; /**< [num_cells][num][4] by the value, by its gradient along x, y, z */
+  const double *face; /**< [boundary faces][num] by the value there */
+  const double *friction; /**< [boundary faces][3] by a flow's friction on the face; NULL: by none */
+} pcsim_field_weights;
 /** A number that depends on the solution, such as a monitor's. */
 typedef struct {
   pcsim_functional_kind kind;
@@ -334,6 +344,7 @@ typedef struct {
   int unknown;                  /**< FLUX: its equation */
   double point[3];              /**< POINT: m */
   double direction[3];          /**< FORCE */
+  const pcsim_field_weights *weights; /**< WEIGHTED: borrowed; no derivatives by shapes, no estimates */
 } pcsim_functional;
 /** Derivatives by each parameter of the case as it stands in the programs become those by the parameter with
  *  all that it goes into: derivative [pcsim_tree_parameters] gains what later parameters, which are

@@ -57,19 +57,32 @@ int pcsim_monitors_curves(const pcsim_monitors *monitors, const pcsim_curve **cu
 /** Set a quantity that something else than a monitor found (the order of a mesh study), or add it. */
 pcsim_status pcsim_monitors_put(pcsim_monitors *monitors, const char *name, const char *unit,
                                 double value) PCSIM_NODISCARD;
-/** A monitor's number as a functional, with what it stands on. */
+/** A monitor's number as a functional, with what it stands on. Not copied: `of` points into it. */
 typedef struct {
   pcsim_functional of;
   pcsim_program *program; /**< owned */
   const char **where;     /**< owned; the names belong to the monitors' mesh */
   double factor;          /**< the quantity is so much times the functional */
+  /* Of a number that is no functional itself (of.kind PCSIM_FUNCTIONAL_WEIGHTED): */
+  pcsim_field_weights weights; /**< its derivatives; the arrays are the next */
+  double *cell;                /**< owned; [num_cells + num_ghosts][num][4], 0 in ghosts */
+  double *face, *friction;     /**< owned */
+  double *own;                 /**< owned; [parameters of the case] derivatives by those in its expression */
 } pcsim_monitor_functional;
-/** Can `quantity` be had as a functional? Else a problem at `at` that names those that can. */
+/** What an adjoint can say of a quantity. */
+typedef enum {
+  PCSIM_ADJOINT_GRADIENT, /**< derivatives by parameters: of every number of a monitor */
+  PCSIM_ADJOINT_ESTIMATE  /**< its error, too: of those that are functionals themselves */
+} pcsim_adjoint_use;
+/** Can `quantity` be had for that? Else a problem at `at` that names those that can. */
 bool pcsim_monitors_check_functional(pcsim_tree *tree, const pcsim_monitors *monitors, const pcsim_node *at,
-                                     const char *quantity);
-/** Errors: ERR_ARG (none of that name), ERR_CASE. Caller frees. */
-pcsim_status pcsim_monitors_functional(const pcsim_tree *tree, const pcsim_monitors *monitors,
-                                       const char *quantity, pcsim_monitor_functional *f) PCSIM_NODISCARD;
+                                     const char *quantity, pcsim_adjoint_use use);
+/** The quantity as a functional; of one that is none, where it is differentiable, its derivatives by
+ * `fields`, for which the monitors have been evaluated. Extrema are differentiated where they are taken.
+ * Collective. Errors: ERR_ARG (none of that name), ERR_CASE. Caller frees. */
+pcsim_status pcsim_monitors_functional(const pcsim_tree *tree, pcsim_monitors *monitors, const char *quantity,
+                                       const pcsim_fields *fields,
+                                       pcsim_monitor_functional *f) PCSIM_NODISCARD;
 void pcsim_monitor_functional_free(pcsim_monitor_functional *f);
 /** Of a run through time each quantity that is followed has also `.min`, `.max`, `.mean`, `.frequency`,
  *  `.min.time` and `.max.time` over the window that its monitor's `after:` begins. Extrema are vertices of

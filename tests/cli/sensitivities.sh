@@ -57,13 +57,15 @@ bad() { # SET TEXT
 }
 bad solve.estimate=heet "no quantity \`heet\`; expected heat, out, size"
 bad 'solve.gradient=[heat, nothing]' "no quantity \`nothing\`"
-bad 'monitors.heat={kind: max, of: T}' "\`heat\` has no adjoint: those of integral, mean, norm and flux have; here out, size"
+run "$pcsim" check "$work/bare.yaml" --set 'monitors.heat={kind: max, of: T}' --set solve.estimate=heat --set solve.gradient=heat
+expect_rc 2 "estimate of a maximum"
+expect_err "no error of \`heat\` can be estimated: those of integral, mean, norm and flux can; here out, size" "estimate of a maximum"
 run "$pcsim" check "$here/typed.yaml" --set solve.estimate=heat
 expect_rc 2 "through time"
 expect_err "\`estimate\` is of steady solutions" "through time"
-run "$pcsim" check "$here/tiny.yaml" --set solve.gradient=drop
+run "$pcsim" check "$here/tiny.yaml" --set solve.estimate=drop
 expect_rc 2 "flow"
-expect_err "\`drop\` has no adjoint: forces, flow rates, integrals and means have; here wall.force.x, wall.force.y" "flow"
+expect_err "no error of \`drop\` can be estimated: those of whole forces, flow rates, integrals and means over cells can; here wall.force.x, wall.force.y" "flow"
 
 # A flow: gradients of a force by the speed at the inlet and the height that goes into it, its error.
 run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set solve.gradient=wall.force.x \
