@@ -54,7 +54,7 @@ static pcsim_status add_row(course *c, const pcsim_training_step *step) {
 static void show(course *c, const pcsim_training_step *step) {
   const pcsim_training_view *v = pcsim_training_get(c->s->training);
   const pcsim_quantity *q;
-  char line[512], left[48] = "";
+  char line[512], left[48] = "", part[64] = "";
   const double now = pcsim_time_wall();
   if (now - c->shown_at < progress_seconds) return;
   c->shown_at = now;
@@ -62,9 +62,11 @@ static void show(course *c, const pcsim_training_step *step) {
   if (v->budget_steps > 0 && step->step > 0)
     rest = step->seconds / (double)step->step * (double)(v->budget_steps - step->step);
   if (rest >= 1) snprintf(left, sizeof left, ", %.0f s left", rest);
+  if (v->num_slabs > 1) snprintf(part, sizeof part, "slab %d of %d, ", v->slab + 1, v->num_slabs);
+  if (v->stage) snprintf(part + strlen(part), sizeof part - strlen(part), "stage %d, ", v->stage + 1);
   int used =
-      snprintf(line, sizeof line, "step %lld: residual %.2e, held out %.2e, radius %.1e, %lld points%s",
-               (long long)step->step, sqrt(2 * step->loss), sqrt(2 * step->held_out), step->radius,
+      snprintf(line, sizeof line, "%sstep %lld: residual %.2e, held out %.2e, radius %.1e, %lld points%s",
+               part, (long long)step->step, sqrt(2 * step->loss), sqrt(2 * step->held_out), step->radius,
                (long long)v->num_points, left);
   const int n = cli_train_references_quantities(c->s->train_references, &q);
   for (int i = 0; i < n && i < 3 && used < 400; i++)

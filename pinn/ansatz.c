@@ -14,29 +14,56 @@ void ansatz_clear(ansatz *a) {
 
 /* --------------------------------------------------------------- the network's inputs */
 
-/* Each coordinate in [-1, 1], or sine and cosine over its period. */
+typedef struct {
+  int n;
+  pcsim_value value[NETWORK_INPUTS];
+} input_list;
+
+static void add_input(input_list *list, network_options *options, pcsim_value value, double scale) {
+  options->scale[list->n] = scale;
+  list->value[list->n++] = value;
+}
+
+/* Sine and cosine of a phase. */
+static void add_wave(ansatz_builder *b, input_list *list, network_options *options, pcsim_value phase,
+                     double scale) {
+  add_input(list, options, pcsim_build_unary(b->program, PCSIM_OP_SIN, phase), scale);
+  add_input(list, options, pcsim_build_unary(b->program, PCSIM_OP_COS, phase), scale);
+}
+
+static bool is_periodic(const ansatz_builder *b, int coordinate) {
+  for (int k = 0; k < b->problem->num_periods; k++)
+    if (b->problem->period[k].coordinate == coordinate) return true;
+  return false;
+}
+
+/* Inputs that a coordinate gives. */
+static int num_inputs_of(const ansatz_builder *b, int coordinate) {
+  return is_periodic(b, coordinate) ? 2 : 1 + 2 * b->options->options.num_waves[coordinate];
+}
+
+/* Each coordinate in [-1, 1], or sine and cosine over its period; those of its waves. */
 static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
   const domain_view *d = b->problem->domain;
-  pcsim_program *p = b->program;
-  pcsim_value list[2 * DOMAIN_MAX];
-  int n = 0;
+  const network_options *given = &b->options->options;
+  const double pi = 3.14159265358979323846;
+  input_list list = {0};
   for (int i = 0; i < d->num_coordinates; i++) {
     const double *range = i == d->time ? b->options->time : d->range[i];
-    const double length = range[1] - range[0];
+    const double length = range[1] - range[0], scale = given->scale[i];
     const pcsim_value x = parts_coordinate(b, i);
-    bool periodic = false;
-    for (int k = 0; k < b->problem->num_periods; k++)
-      periodic = periodic || b->problem->period[k].coordinate == i;
-    const double factor = (periodic ? 2 * 3.14159265358979323846 : 2) / length;
-    const pcsim_value y = parts_linear(b, x, factor, -range[0] * factor - (periodic ? 0 : 1));
-    options->scale[n] = b->options->options.scale[i];
-    list[n++] = periodic ? pcsim_build_unary(p, PCSIM_OP_SIN, y) : y;
-    if (!periodic) continue;
-    options->scale[n] = b->options->options.scale[i];
-    list[n++] = pcsim_build_unary(p, PCSIM_OP_COS, y);
+    if (is_periodic(b, i)) {
+      const double factor = 2 * pi / length;
+      add_wave(b, &list, options, parts_linear(b, x, factor, -range[0] * factor), scale);
+      continue;
+    }
+    const pcsim_value y = parts_linear(b, x, 2 / length, -range[0] * (2 / length) - 1);
+    add_input(&list, options, y, scale);
+    for (int k = 0; k < given->num_waves[i]; k++)
+      add_wave(b, &list, options, parts_linear(b, y, given->wave[i][k], 0), 1);
   }
-  options->num_inputs = n;
-  return n == 1 ? list[0] : pcsim_build_concat(p, list, n);
+  options->num_inputs = list.n;
+  return list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
 }
 
 /* -------------------------------------------------------------- one unknown after another */
@@ -51,24 +78,34 @@ static pcsim_value sub(pcsim_program *p, pcsim_value a, pcsim_value b) {
   return pcsim_build_binary(p, PCSIM_OP_SUB, a, b);
 }
 
+/* What the start of a later span of time hands over is held, whatever the case says of its own start. */
+static void handed_over(ansatz_builder *b, int unknown, problem_kind kind, pcsim_value *value) {
+  const problem *p = b->problem;
+  char name[128];
+  for (int i = 0; i < p->num_conditions; i++)
+    if (p->condition[i].place == PLACE_START) b->ansatz->built[i] = true;
+  if (p->order[unknown][p->domain->time] < (kind == CONDITION_RATE ? 2 : 1)) return;
+  snprintf(name, sizeof name, "%s%s", p->unknown[unknown], kind == CONDITION_RATE ? "_t" : "");
+  *value = parts_at(b, b->options->start, name, parts_with(b, p->domain->time, b->options->time[0]));
+}
+
 /* Value at the start of an unknown, or of its derivative by time; NO_VALUE: not given to be held. */
 static pcsim_status start_value(ansatz_builder *b, int unknown, problem_kind kind, pcsim_value *value) {
   const problem *p = b->problem;
   *value = PCSIM_NO_VALUE;
+  if (b->options->start) {
+    handed_over(b, unknown, kind, value);
+    return PCSIM_OK;
+  }
   for (int i = 0; i < p->num_conditions; i++) {
     const problem_condition *c = &p->condition[i];
     if (c->place != PLACE_START || c->unknown != unknown || c->kind != kind || !c->exact) continue;
     b->ansatz->built[i] = true;
-    if (!b->options->start) {
-      pcsim_program *given = NULL;
-      PCSIM_TRY(parts_lower(b, &c->text, &given));
-      *value = parts_at(b, given, "0", b->coordinates);
-      pcsim_program_destroy(&given);
-      return PCSIM_OK;
-    }
-    char name[128];
-    snprintf(name, sizeof name, "%s%s", p->unknown[unknown], kind == CONDITION_RATE ? "_t" : "");
-    *value = parts_at(b, b->options->start, name, parts_with(b, p->domain->time, b->options->time[0]));
+    pcsim_program *given = NULL;
+    PCSIM_TRY(parts_lower(b, &c->text, &given));
+    *value = parts_at(b, given, "0", b->coordinates);
+    pcsim_program_destroy(&given);
+    return PCSIM_OK;
   }
   return PCSIM_OK;
 }
@@ -119,7 +156,7 @@ static pcsim_value coefficient_raw(ansatz_builder *b, int u, pcsim_value inputs)
   const problem *q = b->problem;
   const problem_coefficient *c = &q->coefficient[u - q->num_solved];
   char prefix[200];
-  pcsim_value list[2 * DOMAIN_MAX];
+  pcsim_value list[NETWORK_INPUTS];
   int n = 0, row = 0;
   snprintf(prefix, sizeof prefix, "%s%s_", b->options->prefix, q->unknown[u]);
   if (!c->num_of) {
@@ -129,8 +166,7 @@ static pcsim_value coefficient_raw(ansatz_builder *b, int u, pcsim_value inputs)
     return add(b->program, zero, pcsim_build_parameter(b->program, prefix, 1, 1));
   }
   for (int i = 0; i < q->domain->num_coordinates; i++) {
-    int rows = 1;
-    for (int k = 0; k < q->num_periods; k++) rows += q->period[k].coordinate == i;
+    const int rows = num_inputs_of(b, i);
     for (int k = 0; k < rows; k++, row++)
       if (c->of[i]) list[n++] = pcsim_build_slice(b->program, inputs, row, 1);
   }
@@ -176,6 +212,7 @@ static pcsim_status build_unknowns(ansatz_builder *b, pcsim_value network) {
     pcsim_value value = q->num_solved == 1 ? network : pcsim_build_slice(p, network, u, 1);
     PCSIM_TRY(parts_boundary(b, u, &a, &factor));
     PCSIM_TRY(add_start(b, u, &a, &factor));
+    if (b->options->base) a = parts_at(b, b->options->base, q->unknown[u], b->coordinates);
     if (b->options->magnitude[u] != 1) value = parts_linear(b, value, b->options->magnitude[u], 0);
     if (factor >= 0) value = mul(p, factor, value);
     if (a >= 0) value = add(p, a, value);

@@ -19,8 +19,10 @@ typedef struct {
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
   double time[2];                /**< span of time that it is for; unused in a steady problem */
   const pcsim_program *start;    /**< unknowns at time[0] in place of `initial:`: outputs by their names and,
-                                    where    rates are given, "NAME_t"; NULL: as the case has it. Their
-                                    parameters    are part of    the ansatz, to be left as they are */
+                                    where the equations have a second derivative by time, "NAME_t"; NULL: as
+                                    the case has it. Its parameters are to be left as they are */
+  const pcsim_program *base;     /**< A is this, outputs by the names of the unknowns, which satisfies what is
+                                    built in; NULL: as said above. Its parameters are to be left as they are */
 } ansatz_options;
 
 typedef struct {

@@ -22,14 +22,16 @@ static const double trial_seconds = 60;
 typedef struct {
   const char *activation;
   double scale;
+  bool waves; /**< sines and cosines of those of what is given are inputs */
   double held_out;
 } trial;
 
 /** Sines for what oscillates, tanh for what has layers; scales from a smooth function to some tens of
  *  oscillations. */
 static const trial candidates[] = {
-    {"tanh", 1, 0}, {"tanh", 3, 0}, {"sin", 1, 0},  {"sin", 2, 0},
-    {"sin", 4, 0},  {"sin", 8, 0},  {"sin", 16, 0},
+    {"tanh", 1, false, 0}, {"tanh", 3, false, 0}, {"sin", 1, false, 0},  {"sin", 2, false, 0},
+    {"sin", 4, false, 0},  {"sin", 8, false, 0},  {"sin", 16, false, 0}, {"tanh", 1, true, 0},
+    {"sin", 1, true, 0},   {"sin", 2, true, 0},
 };
 
 /** A choice at work. */
@@ -42,6 +44,22 @@ typedef struct {
 
 static void set_scale(network_options *n, double scale) {
   for (int i = 0; i < n->num_inputs; i++) n->scale[i] = scale;
+}
+
+static void set_trial(const chooser *x, const trial *t) {
+  network_options *n = &x->c->network;
+  n->activation = t->activation;
+  set_scale(n, t->scale);
+  memset(n->num_waves, 0, sizeof n->num_waves);
+  if (!t->waves) return;
+  memcpy(n->num_waves, x->p->waves->num_waves, sizeof n->num_waves);
+  memcpy(n->wave, x->p->waves->wave, sizeof n->wave);
+}
+
+static bool has_waves(const network_options *n) {
+  for (int i = 0; n && i < NETWORK_COORDINATES; i++)
+    if (n->num_waves[i]) return true;
+  return false;
 }
 
 /** Share of their steps that trials take. */
@@ -77,22 +95,22 @@ static pcsim_status choose_activation(chooser *x) {
   trial t[TRIALS_MAX];
   int n = 0;
   for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-    if (x->open_activation || !strcmp(candidates[i].activation, net->activation)) t[n++] = candidates[i];
+    if ((x->open_activation || !strcmp(candidates[i].activation, net->activation)) &&
+        (!candidates[i].waves || has_waves(x->p->waves)))
+      t[n++] = candidates[i];
   if (!n) { /* an activation that the case names and the list has not: its scales are those of tanh */
-    t[n++] = (trial){net->activation, 1, 0};
-    t[n++] = (trial){net->activation, 3, 0};
+    t[n++] = (trial){net->activation, 1, false, 0};
+    t[n++] = (trial){net->activation, 3, false, 0};
   }
   for (int round = 0; round < 2; round++) {
     for (int i = 0; i < n; i++) {
-      net->activation = t[i].activation;
-      set_scale(net, t[i].scale);
+      set_trial(x, &t[i]);
       PCSIM_TRY(run_trial(x, x->c, round ? FINAL_STEPS : SIEVE_STEPS, &t[i].held_out));
     }
     sort_trials(t, n);
     if (n > FINALISTS) n = FINALISTS;
   }
-  net->activation = t[0].activation;
-  set_scale(net, t[0].scale);
+  set_trial(x, &t[0]);
   x->best = t[0].held_out;
   return PCSIM_OK;
 }
@@ -133,6 +151,7 @@ static void choose_sizes(const choose_problem *p, choice *c) {
   if (c->points <= 0) c->points = n->num_inputs <= 2 ? 1024 : 2048;
   if (c->redraw < 0) c->redraw = 0;
   if (c->look <= 0) c->look = 300;
+  if (c->slabs <= 0) c->slabs = 1;
 }
 
 /** Numbers of the plain network, to tell what an optimiser has to hold. */
@@ -155,7 +174,13 @@ static void explain(const choice *c, const char *reason, char *why, size_t size)
   for (int i = 1; i < n->num_inputs; i++) same = same && n->scale[i] == n->scale[0];
   for (int i = 0; i < (same ? 1 : n->num_inputs) && at < (int)size; i++)
     at += snprintf(why + at, size - (size_t)at, "%s%g", i ? ", " : " ", n->scale[i]);
+  if (has_waves(n) && at < (int)size) at += snprintf(why + at, size - (size_t)at, ", waves");
+  for (int i = 0; i < n->num_inputs; i++)
+    for (int k = 0; k < n->num_waves[i] && at < (int)size; k++)
+      at += snprintf(why + at, size - (size_t)at, "%s%.3g", k ? ", " : " ", n->wave[i][k]);
   if (at < (int)size) at += snprintf(why + at, size - (size_t)at, ", %lld points", (long long)c->points);
+  if (c->slabs > 1 && at < (int)size)
+    at += snprintf(why + at, size - (size_t)at, ", %d slabs of time", c->slabs);
   if (c->redraw && at < (int)size)
     at += snprintf(why + at, size - (size_t)at, " drawn every %lld steps", (long long)c->redraw);
   if (at < (int)size) snprintf(why + at, size - (size_t)at, ": %s", reason);
@@ -165,6 +190,13 @@ int64_t choose_points(int64_t points, int64_t parameters, double trained, double
   const int64_t most = 16 * parameters, more = points + 2 * points / 5;
   if (!(held_out > 2.5 * trained) || points >= most) return points;
   return more < most ? more : most;
+}
+
+static void take_before(const network_options *before, network_options *n, bool activation) {
+  if (activation) n->activation = before->activation;
+  memcpy(n->scale, before->scale, sizeof n->scale);
+  memcpy(n->num_waves, before->num_waves, sizeof n->num_waves);
+  memcpy(n->wave, before->wave, sizeof n->wave);
 }
 
 pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) {
@@ -183,6 +215,9 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
       PCSIM_TRY(choose_activation(&x));
       if (n->num_inputs <= REFINED_INPUTS && isfinite(x.best)) PCSIM_TRY(refine_scales(&x));
       reason = "least residual on points not trained on, in short trials";
+    } else if (p->before) {
+      take_before(p->before, n, x.open_activation);
+      reason = "as the network before, no time for trials";
     }
   }
   for (int i = 0; i < n->num_inputs; i++)

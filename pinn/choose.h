@@ -11,6 +11,7 @@
 typedef struct {
   network_options network; /**< kind NULL, num_layers 0, activation NULL, scale 0: open */
   const char *optimizer;   /**< NULL: open */
+  int slabs;               /**< spans of time with a network each; 0: open */
   int64_t points;          /**< inside, at the start; 0: open */
   int64_t redraw;          /**< steps after which all points are drawn anew; -1: open, 0: never */
   int64_t look; /**< steps between looks at whether there are enough points (choose_points); 0: open */
@@ -21,6 +22,11 @@ typedef struct {
   double seconds; /**< budget in seconds of wall clock; 0: one in steps */
   int64_t steps;  /**< budget in steps; 0: one in seconds */
   int threads;
+  /** Waves of what is given, `num_waves` and `wave`; NULL: none are known. */
+  const network_options *waves;
+  /** What the network before this one was chosen to be, to be taken where there is no time for trials; NULL.
+   */
+  const network_options *before;
   /** Train from this choice's own start for `steps` steps; `*held_out` is the root mean square of the
    * weighted residuals on points of their own (infinite or not a number: no good). NULL: no trials. */
   pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);

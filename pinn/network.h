@@ -6,7 +6,7 @@
 
 #include <pcsim/autodiff.h>
 
-enum { NETWORK_LAYERS = 16, NETWORK_INPUTS = 32 };
+enum { NETWORK_LAYERS = 16, NETWORK_INPUTS = 128, NETWORK_COORDINATES = 12, NETWORK_WAVES = 4 };
 
 /** What a network is made of; filled from `network:` and by choose.c. */
 typedef struct {
@@ -17,7 +17,11 @@ typedef struct {
   const char *activation;       /**< "tanh", "sin", "swish" */
   double scale[NETWORK_INPUTS]; /**< [num_inputs] how large the first layer's weights are for inputs in [-1,
                                    1]: how many oscillations it starts with; 0 counts as 1 */
-  int num_features;             /**< what it counts is said by the kind; 0: the kind's own choice */
+  /** Waves in each coordinate whose sines and cosines are inputs too (ansatz.h makes them): phase for each
+   * unit of the coordinate scaled to [-1, 1]; a wave of 0 is none. By coordinate, not by input. */
+  int num_waves[NETWORK_COORDINATES];
+  double wave[NETWORK_COORDINATES][NETWORK_WAVES];
+  int num_features; /**< what it counts is said by the kind; 0: the kind's own choice */
   uint64_t seed, stream;
 } network_options;
 

@@ -92,12 +92,15 @@ static void nothing_pending(optimizer *o) {
   o->numbers[SS] = o->numbers[SZ] = o->numbers[ZZ] = 0;
 }
 
-/** H begins as a multiple of the identity: a first step no longer than 1, or, when it begins again, by the
+/** H begins as a multiple of the identity: a first step no longer than 1, and where gradients are small
+ * (losses may be of any size) to where the loss would be 0 if it were linear; when it begins again, by the
  * curvature of the last step. */
 static void begin(optimizer *o) {
-  const double norm = sqrt(vector_dot(o->n, o->g, o->g)), c = o->numbers[GAMMA] > 0 ? o->numbers[GAMMA]
-                                                              : norm > 1            ? 1 / norm
-                                                                                    : 1;
+  const double norm = sqrt(vector_dot(o->n, o->g, o->g));
+  double c = norm > 0 ? 1 / norm : 1;
+  if (norm < 1e-3) c = fmin(c, o->numbers[LOSS] / norm / norm);
+  else if (norm < 1) c = 1;
+  if (o->numbers[GAMMA] > 0) c = o->numbers[GAMMA];
   symmetric_identity(o->n, c, o->h);
   nothing_pending(o);
   for (int64_t i = 0; i < o->n; i++) o->hg[i] = c * o->g[i];

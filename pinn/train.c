@@ -19,8 +19,9 @@ typedef struct {
   pcsim_training_observer observer;
   void *context;
   double began;
-  int64_t last; /* step to stop at, not the budget */
-  bool done;
+  int64_t last;    /* step to stop at, not the budget */
+  bool done, next; /* the next part is due */
+  train_kind kind; /* of the next part */
 } course;
 
 static double seconds_of(const course *c) { return c->t->seconds + pcsim_time_wall() - c->began; }
@@ -29,6 +30,27 @@ static void finish(course *c, pcsim_training_outcome outcome, const char *reason
   c->done = true;
   c->result->outcome = outcome;
   snprintf(c->result->reason, sizeof c->result->reason, "%s", reason);
+}
+
+/* The part is done: the training, too, where no slab is left. */
+static void end_part(course *c, pcsim_training_outcome outcome, const char *reason) {
+  c->kind = TRAIN_SLAB;
+  if (train_more_slabs(c->t)) c->next = true;
+  else finish(c, outcome, reason);
+}
+
+/* Is a correction by another network worth what is left of the budget? */
+static bool may_correct(const course *c) {
+  const pcsim_training *t = c->t;
+  const train_options *o = &t->from->options;
+  const double share = 0.25, worth = 0.25;
+  if (t->part.stage + 1 >= o->stages || t->from->problem.num_unknowns > t->from->problem.num_solved)
+    return false;
+  const double before = t->part.stage ? t->finished[t->num_finished - 1].held_out : t->first_loss;
+  if (!(t->best_held_out < worth * before)) return false;
+  const double steps = (double)(t->step - t->part.step), seconds = seconds_of(c) - t->part.seconds;
+  return o->steps > 0 ? (double)(train_last_step(t) - t->step) > share * steps
+                      : train_last_second(t) - seconds_of(c) > share * seconds;
 }
 
 /* The loss is no number: which residual, and where. */
@@ -63,9 +85,9 @@ static pcsim_status grow(pcsim_training *t, bool *grown) {
 /* Before a step: what is due at its number, and a way out where no step was found. */
 static pcsim_status renew(pcsim_training *t) {
   bool grown = false;
-  if (t->choice.redraw > 0 && (t->stalls > 0 || (t->step > 0 && t->step % t->choice.redraw == 0)))
-    return redraw(t);
-  if (t->step > 0 && t->choice.look > 0 && (t->stalls > 0 || t->step % t->choice.look == 0))
+  const int64_t step = t->step - t->part.step;
+  if (t->choice.redraw > 0 && (t->stalls > 0 || (step > 0 && step % t->choice.redraw == 0))) return redraw(t);
+  if (step > 0 && t->choice.look > 0 && (t->stalls > 0 || step % t->choice.look == 0))
     PCSIM_TRY(grow(t, &grown));
   if (t->stalls > 0 && !grown) t->kind->changed(t->optimizer);
   return PCSIM_OK;
@@ -77,8 +99,12 @@ static pcsim_status finish_stalled(course *c) {
   char text[400];
   double most = -1;
   const char *name = "";
+  if (may_correct(c)) {
+    c->kind = TRAIN_STAGE, c->next = true;
+    return PCSIM_OK;
+  }
   if (sqrt(t->best_held_out / t->first_loss) < floor_reduction) {
-    finish(c, PCSIM_TRAINING_COMPLETED, "the loss has reached its floor: no step lowers it any more");
+    end_part(c, PCSIM_TRAINING_COMPLETED, "the loss has reached its floor: no step lowers it any more");
     return PCSIM_OK;
   }
   for (int g = 0; g < t->num_groups; g++) {
@@ -105,7 +131,7 @@ static pcsim_status look(course *c, const optimizer_report *report) {
     memcpy(t->best, t->theta, (size_t)t->num_parameters * sizeof *t->best);
   }
   if (t->from->options.target > 0 && sqrt(2 * t->best_held_out) <= t->from->options.target)
-    finish(c, PCSIM_TRAINING_CONVERGED, "the residual target is reached");
+    end_part(c, PCSIM_TRAINING_CONVERGED, "the residual target is reached");
   const pcsim_training_step step = {.step = t->step,
                                     .loss = t->loss,
                                     .held_out = t->held_out,
@@ -125,17 +151,29 @@ pcsim_status train_step(pcsim_training *t, optimizer_report *report) {
   return PCSIM_OK;
 }
 
+static pcsim_status next_part(course *c) {
+  pcsim_training *t = c->t;
+  c->next = false;
+  t->seconds = seconds_of(c), c->began = pcsim_time_wall();
+  PCSIM_TRY(train_next(t, c->kind));
+  t->seconds = seconds_of(c), c->began = pcsim_time_wall(); /* trials of the new part count, too */
+  if (!isfinite(t->loss)) finish_bad(c);
+  return PCSIM_OK;
+}
+
 static pcsim_status advance(course *c) {
   pcsim_training *t = c->t;
   optimizer_report report = {0};
   PCSIM_TRY(train_step(t, &report));
   if (!isfinite(t->loss)) finish_bad(c);
   else if (t->stalls >= MOST_STALLS) PCSIM_TRY(finish_stalled(c));
-  else if (t->from->options.steps > 0 && t->step >= t->from->options.steps)
-    finish(c, PCSIM_TRAINING_COMPLETED, "the budget of steps is used");
-  else if (t->from->options.seconds > 0 && seconds_of(c) >= t->from->options.seconds)
-    finish(c, PCSIM_TRAINING_COMPLETED, "the budget of time is used");
-  if (isfinite(t->loss) && (c->done || t->step % t->from->options.look == 0)) PCSIM_TRY(look(c, &report));
+  else if (t->from->options.steps > 0 && t->step >= train_last_step(t))
+    end_part(c, PCSIM_TRAINING_COMPLETED, "the budget of steps is used");
+  else if (t->from->options.seconds > 0 && seconds_of(c) >= train_last_second(t))
+    end_part(c, PCSIM_TRAINING_COMPLETED, "the budget of time is used");
+  if (isfinite(t->loss) && (c->done || c->next || t->step % t->from->options.look == 0))
+    PCSIM_TRY(look(c, &report));
+  if (c->next && !c->done) PCSIM_TRY(next_part(c));
   /* no look of its own: whoever goes on from here has the bits of one who never stopped */
   if (!c->done && t->step >= c->last) finish(c, PCSIM_TRAINING_STOPPED, "the last step asked for is done");
   return PCSIM_OK;
@@ -154,6 +192,6 @@ pcsim_status pcsim_training_run(pcsim_training *t, int64_t steps, pcsim_training
   while (!c.done && status == PCSIM_OK) status = advance(&c);
   t->seconds = seconds_of(&c);
   result->steps = t->step, result->seconds = t->seconds;
-  result->loss = t->best_loss, result->held_out = t->best_held_out;
+  result->loss = t->best_loss, result->held_out = train_mean_held_out(t);
   return status;
 }

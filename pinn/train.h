@@ -30,11 +30,44 @@ typedef struct {
   uint64_t seed;
   int threads;
   int64_t look;                    /**< steps between looks */
+  int stages;                      /**< networks at most on a span of time */
   int64_t on;                      /**< points of each place of conditions that are not built in */
   const optimizer_kind *optimizer; /**< NULL: to be chosen */
   double optimizer_option[TRAIN_OPTIONS];
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;
+
+/** One of the networks that a solution is made of, one after the other: on a span of time that begins where
+ * the last one ends (a slab), or as a correction of the last one on the same span (a stage). */
+typedef struct {
+  int number, slab, stage;           /**< from 0; the stage within its slab */
+  double time[2];                    /**< its span; both 0 in a steady problem */
+  char prefix[16];                   /**< of its parameters */
+  const pcsim_program *start, *base; /**< as `ansatz_options` has them; borrowed from the training */
+  double magnitude;                  /**< of what the network gives */
+  int64_t step, slab_step;           /**< at its begin, at that of its slab */
+  double seconds, slab_seconds;
+} train_part;
+
+typedef enum { TRAIN_SLAB, TRAIN_STAGE } train_kind;
+
+/** A part that is done. */
+typedef struct {
+  train_kind next; /**< what came after it */
+  int64_t num_parameters;
+  double *theta, held_out;
+  int64_t step; /**< at its end */
+  double seconds;
+  pcsim_program *fields; /**< of the last stage of a slab, with its numbers; else NULL */
+  double time[2];
+  pcsim_executor *values, *gradients; /**< of `fields`, made when first needed */
+} train_finished;
+
+/** Squares of a group's residuals at fresh points, over the time of the slabs that are done. */
+typedef struct {
+  char name[96];
+  double squares, length;
+} train_measure;
 
 /** What all trainings of a case share. */
 typedef struct {
@@ -48,11 +81,18 @@ typedef struct {
   const char *data_name[GROUPS_ROWS_MAX];
   bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
   train_options options;
+  choice asked; /**< what the case says of the choice */
 } train_case;
 
 struct pcsim_training {
   train_case *from; /**< owned, but by a trial */
   choice choice;
+  train_part part;
+  pcsim_program *start, *base; /**< owned: what `part` borrows */
+  int num_finished;
+  train_finished *finished; /**< [num_finished], in their order */
+  int num_measures;
+  train_measure *measure; /**< [num_measures] */
   const optimizer_kind *kind;
   double option[TRAIN_OPTIONS]; /**< of the optimiser */
   pcsim_training_view view;
@@ -67,7 +107,7 @@ struct pcsim_training {
   int64_t step;         /**< steps done */
   int64_t draw;         /**< draws of points done */
   int64_t stalls;       /**< times in a row that no step was found */
-  double first_loss;    /**< held-out, before the first step */
+  double first_loss;    /**< held-out, before the first step of the slab */
   double loss, held_out, best_loss, best_held_out;
   double seconds;                     /**< of earlier parts */
   pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
@@ -80,6 +120,34 @@ struct pcsim_training {
 pcsim_status train_build(pcsim_training *t, bool quiet) PCSIM_NODISCARD;
 /** Free what train_build made. */
 void train_release(pcsim_training *t);
+
+/** What others see of it, anew. */
+void train_fill_view(pcsim_training *t);
+
+/* ---- train_parts.c */
+
+/** The first part of `slabs`. */
+void train_first(const train_case *from, int slabs, train_part *part);
+/** The part that t trains is done: its best state is kept, the next part made, chosen and built. */
+pcsim_status train_next(pcsim_training *t, train_kind kind) PCSIM_NODISCARD;
+/** Free what train_next keeps. */
+void train_forget(pcsim_training *t);
+/** Is there a slab after this one? */
+bool train_more_slabs(const pcsim_training *t);
+/** Step, second at which the part is to end, so that all slabs have the same share of what is left. */
+int64_t train_last_step(const pcsim_training *t);
+double train_last_second(const pcsim_training *t);
+/** Held-out loss of the best states, the mean over time. */
+double train_mean_held_out(const pcsim_training *t);
+/** The part's unknowns with the numbers of its best state; caller destroys. */
+pcsim_status train_part_model(const pcsim_training *t, pcsim_program **model) PCSIM_NODISCARD;
+/** NULL: no slab that is done has a group of this name. */
+train_measure *train_find_measure(const pcsim_training *t, const char *name);
+/** Why the case's time cannot be parted; NULL: it can. */
+const char *train_not_parted(const train_case *from);
+/** What the case asks for and cannot be parted is a problem of the tree; what it leaves open is one slab
+ * then. */
+void train_check_parts(pcsim_training *t);
 
 /* ---- train.c */
 
@@ -95,8 +163,15 @@ void train_read_options(pcsim_tree *tree, train_options *options, choice *c);
 
 /* ---- train_choose.c */
 
-/** What the case leaves open; the sentence that says why goes to the log. */
-pcsim_status train_choose(pcsim_training *t) PCSIM_NODISCARD;
+/** What the case leaves open, with what was chosen for the network before (NULL: none); the sentence that
+ * says why goes to the log. */
+pcsim_status train_choose(pcsim_training *t, const network_options *before) PCSIM_NODISCARD;
+
+/* ---- train_waves.c */
+
+/** Waves of what the case gives over the part's span of time: `num_waves` and `wave` by coordinate, none for
+ *  those with a period. */
+pcsim_status train_find_waves(const pcsim_training *t, network_options *n) PCSIM_NODISCARD;
 
 /* ---- train_points.c */
 
@@ -115,6 +190,8 @@ int train_num_columns(const pcsim_training *t, int group);
 /** Residuals [n][rows] of a group at points of a draw. */
 pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, uint64_t draw, int64_t n,
                              double *residuals) PCSIM_NODISCARD;
+/** Mean square of a group's residuals (its rows added up) by the best state, at fresh points. */
+pcsim_status train_fresh_squares(pcsim_training *t, int group, double *squares) PCSIM_NODISCARD;
 /** Loss at points that training does not see. */
 pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) PCSIM_NODISCARD;
 /** Weights that balance the groups, into the groups and (not `quiet`) the log. */

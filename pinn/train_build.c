@@ -2,6 +2,7 @@
 /* A training made from a case, and anew from another choice. */
 #include "train.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,17 +30,23 @@ static void case_destroy(train_case **from) {
 void pcsim_training_destroy(pcsim_training **training) {
   if (!*training) return;
   train_release(*training);
+  train_forget(*training);
   case_destroy(&(*training)->from);
   pcsim_free(training);
 }
 
 static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
-  const domain_view *d = t->from->problem.domain;
   ansatz_options options = {
-      .network = network_find(t->choice.network.kind), .options = t->choice.network, .prefix = "net_"};
+      .network = network_find(t->choice.network.kind),
+      .options = t->choice.network,
+      .prefix = t->part.prefix,
+      .time = {t->part.time[0], t->part.time[1]},
+      .start = t->part.start,
+      .base = t->part.base,
+  };
   char *text = NULL;
-  for (int u = 0; u < PROBLEM_MAX; u++) options.magnitude[u] = 1;
-  for (int side = 0; d->time >= 0 && side < 2; side++) options.time[side] = d->range[d->time][side];
+  for (int u = 0; u < PROBLEM_MAX; u++) options.magnitude[u] = t->part.magnitude;
+  options.options.stream += (uint64_t)t->part.number << 32; /* each part has a start of its own */
   PCSIM_TRY(ansatz_build(&t->from->problem, t->from->domain, &options, &t->ansatz));
   for (int built = 1; built >= 0 && t->ansatz.fields && !quiet; built--) {
     PCSIM_TRY(ansatz_names(&t->from->problem, &t->ansatz, built, &text));
@@ -59,9 +66,15 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   PCSIM_TRY(train_draw(t, NULL));
   PCSIM_TRY(train_balance(t, quiet));
   PCSIM_TRY(train_held_out(t, t->theta, &t->held_out));
-  t->first_loss = t->best_held_out = t->held_out;
+  t->best_held_out = t->held_out;
+  if (!t->part.stage) t->first_loss = t->held_out;
   PCSIM_TRY(o->loss(o, t->theta, &t->loss, NULL));
   t->best_loss = t->loss;
+  if (t->part.base) { /* numbers of 0 give no correction: what is kept is never worse than before */
+    memset(t->best, 0, n * sizeof *t->best);
+    PCSIM_TRY(train_held_out(t, t->best, &t->best_held_out));
+    PCSIM_TRY(o->loss(o, t->best, &t->best_loss, NULL));
+  }
   t->kind = optimizer_find(t->choice.optimizer);
   if (t->kind == t->from->options.optimizer)
     memcpy(t->option, t->from->options.optimizer_option, sizeof t->option);
@@ -69,11 +82,11 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   return t->kind->create(t->num_parameters, t->option, t->from->options.threads, &t->optimizer);
 }
 
-pcsim_status train_build(pcsim_training *t, bool quiet) {
+static pcsim_status assemble(pcsim_training *t, bool quiet) {
   const size_t before = pcsim_tree_num_problems(t->from->tree);
   PCSIM_TRY(make_ansatz(t, quiet));
   if (!t->ansatz.fields) return PCSIM_OK;
-  PCSIM_TRY(groups_parameters_of(t->ansatz.fields, "net_", &t->parameters));
+  PCSIM_TRY(groups_parameters_of(t->ansatz.fields, t->part.prefix, &t->parameters));
   t->num_parameters = t->parameters.first[t->parameters.num];
   PCSIM_TRY(groups_create(&t->parameters, t->from->options.threads, &t->groups));
   PCSIM_TRY(train_make_groups(t));
@@ -81,8 +94,56 @@ pcsim_status train_build(pcsim_training *t, bool quiet) {
   return make_state(t, quiet);
 }
 
-static void fill_view(pcsim_training *t) {
+/* Root mean squares of the interior's residuals without the network, and of what it adds to them. */
+static pcsim_status probe(pcsim_training *t, double *without, double *added) {
+  enum { POINTS = 1024 };
+  const int rows = groups_rows(t->groups, 0);
+  const size_t n = (size_t)POINTS * (size_t)rows;
+  double *room = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc(2 * n + (size_t)t->num_parameters, sizeof *room, &room), status, done);
+  const uint64_t draw = sample_draw(SAMPLE_HELD_OUT, 1);
+  double *zeros = room, *with = room + t->num_parameters, *base = with + n;
+  PCSIM_GOTO(train_residuals(t, 0, t->theta, draw, POINTS, with), status, done);
+  PCSIM_GOTO(train_residuals(t, 0, zeros, draw, POINTS, base), status,
+             done); /* a last layer of zeros gives 0 */
+  *without = *added = 0;
+  for (size_t i = 0; i < n; i++)
+    *without += base[i] * base[i], *added += (with[i] - base[i]) * (with[i] - base[i]);
+  *without = sqrt(*without / POINTS), *added = sqrt(*added / POINTS);
+done:
+  pcsim_free(&room);
+  return status;
+}
+
+/* A correction is as large as that which changes the residuals by as much as they are. */
+static pcsim_status set_magnitude(pcsim_training *t) {
+  const double small = 1e-3; /* so that squares of the correction do not count */
+  double without = 0, added = 0;
+  t->part.magnitude = small;
+  pcsim_status status = assemble(t, true);
+  if (status == PCSIM_OK && t->optimizer) status = probe(t, &without, &added);
+  train_release(t);
+  if (without > 0 && added > 0) t->part.magnitude = small * without / added;
+  return status;
+}
+
+pcsim_status train_build(pcsim_training *t, bool quiet) {
+  if (t->part.base) PCSIM_TRY(set_magnitude(t));
+  return assemble(t, quiet);
+}
+
+/* Distinct names of groups: those of slabs that are done, then others of now. */
+static int count_groups(const pcsim_training *t) {
+  int n = t->num_measures;
+  for (int g = 0; g < t->num_groups; g++) n += !train_find_measure(t, t->group[g].name);
+  return n;
+}
+
+void train_fill_view(pcsim_training *t) {
   const problem *p = &t->from->problem;
+  int64_t parameters = t->num_parameters;
+  for (int i = 0; i < t->num_finished; i++) parameters += t->finished[i].num_parameters;
   for (int u = p->num_solved; u < p->num_unknowns; u++)
     t->from->number[u] = !p->coefficient[u - p->num_solved].num_of;
   const domain_view *d = t->from->problem.domain;
@@ -98,11 +159,14 @@ static void fill_view(pcsim_training *t) {
                                   .gauge = t->from->problem.gauge,
                                   .network = t->choice.network.kind,
                                   .optimizer = t->kind->name,
-                                  .num_parameters = t->num_parameters,
+                                  .num_parameters = parameters,
+                                  .slab = t->part.slab,
+                                  .num_slabs = t->choice.slabs,
+                                  .stage = t->part.stage,
                                   .seed = t->from->options.seed,
                                   .budget_seconds = t->from->options.seconds,
                                   .budget_steps = t->from->options.steps,
-                                  .num_groups = t->num_groups};
+                                  .num_groups = count_groups(t)};
 }
 
 /* What is measured is made of unknowns. */
@@ -147,11 +211,16 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(check_data(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   name_columns(t->from);
-  PCSIM_TRY(train_choose(t));
+  t->from->asked = t->choice;
+  train_first(t->from, 1, &t->part);
+  train_check_parts(t);
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  PCSIM_TRY(train_choose(t, NULL));
+  train_first(t->from, t->choice.slabs, &t->part);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   PCSIM_TRY(train_build(t, false));
   if (!t->optimizer) return PCSIM_OK;
-  fill_view(t);
+  train_fill_view(t);
   t->seconds = pcsim_time_wall() - began; /* trials are part of the budget */
   pcsim_log(PCSIM_LOG_INFO, "%lld parameters, %lld points", (long long)t->num_parameters,
             (long long)pcsim_training_get(t)->num_points);

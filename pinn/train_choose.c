@@ -28,8 +28,10 @@ static pcsim_status run_steps(pcsim_training *trial, int64_t steps) {
 
 static pcsim_status try_choice(void *context, const choice *c, int64_t steps, double *held_out) {
   judge *j = context;
-  pcsim_training trial = {.from = j->t->from, .choice = *c};
+  pcsim_training trial = {.from = j->t->from, .choice = *c, .part = j->t->part};
   *held_out = INFINITY;
+  if (!trial.part.number) train_first(trial.from, c->slabs, &trial.part);
+  trial.part.step = 0;
   pcsim_status status = train_build(&trial, true);
   if (status == PCSIM_OK && trial.optimizer && isfinite(trial.loss)) {
     status = run_steps(&trial, steps);
@@ -41,11 +43,16 @@ static pcsim_status try_choice(void *context, const choice *c, int64_t steps, do
   return status;
 }
 
-pcsim_status train_choose(pcsim_training *t) {
+pcsim_status train_choose(pcsim_training *t, const network_options *before) {
   judge j = {.t = t};
-  const choose_problem p = {.seconds = t->from->options.seconds,
-                            .steps = t->from->options.steps,
+  const train_options *o = &t->from->options;
+  network_options waves = {.num_inputs = 0};
+  PCSIM_TRY(train_find_waves(t, &waves));
+  const choose_problem p = {.seconds = o->seconds > 0 ? fmax(0, train_last_second(t) - t->part.seconds) : 0,
+                            .steps = o->steps > 0 ? train_last_step(t) - t->part.step : 0,
                             .threads = t->from->options.threads,
+                            .waves = &waves,
+                            .before = before,
                             .try_choice = try_choice,
                             .context = &j};
   char why[400];

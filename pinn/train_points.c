@@ -60,13 +60,16 @@ static pcsim_status add_entry(pcsim_training *t, int first) {
     if (status == PCSIM_OK) list[n] = &text[n], n++;
   }
   const problem_condition *c = &p->condition[first];
+  const int time = p->domain->time;
+  const bool elsewhere = c->place == PLACE_FIXED && time >= 0 && c->fixed[time] &&
+                         (c->at[time] < t->part.time[0] || c->at[time] > t->part.time[1]);
   int64_t points = t->from->options.on > 0 ? t->from->options.on : t->choice.points / 4 + 1;
   if (c->place == PLACE_FIXED) { /* a point alone is one point */
     bool all = true;
     for (int i = 0; i < p->domain->num_coordinates; i++) all = all && c->fixed[i];
     if (all) points = 1;
   }
-  if (status == PCSIM_OK) status = add_group(t, c->name, c, NULL, list, n, points);
+  if (status == PCSIM_OK && !elsewhere) status = add_group(t, c->name, c, NULL, list, n, points);
   for (int i = 0; i < n; i++) text_clear(&text[i]);
   return status;
 }
@@ -103,6 +106,25 @@ pcsim_status train_make_groups(pcsim_training *t) {
 
 /* ---------------------------------------------------------------------------- drawing */
 
+/* Points [n] drawn from all of the time come into the part's span. */
+static void into_span(const pcsim_training *t, int64_t n, double *points) {
+  const domain_view *d = t->from->problem.domain;
+  if (d->time < 0 || t->choice.slabs < 2) return; /* the whole: no rounding */
+  const double *range = d->range[d->time], *span = t->part.time;
+  const double factor = (span[1] - span[0]) / (range[1] - range[0]);
+  for (int64_t i = 0; i < n; i++) {
+    double *at = &points[i * d->num_coordinates + d->time];
+    *at = span[0] + factor * (*at - range[0]);
+  }
+}
+
+/* Inside, in the part's span of time. */
+static pcsim_status inside_points(const pcsim_training *t, uint64_t draw, int64_t n, double *points) {
+  PCSIM_TRY(domain_draw_inside(t->from->domain, t->from->options.seed, draw, n, points));
+  into_span(t, n, points);
+  return PCSIM_OK;
+}
+
 /* Points on the pieces of a condition, shared out by area. */
 static pcsim_status piece_points(const pcsim_training *t, const problem_condition *c, uint64_t draw,
                                  int64_t n, double *points, double *normals) {
@@ -137,16 +159,20 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
                           double *columns) {
   const domain_view *d = t->from->problem.domain;
   const problem_condition *c = t->group[which].condition;
-  const uint64_t seed = t->from->options.seed;
   memset(columns, 0, (size_t)(n * train_num_columns(t, which)) * sizeof *columns);
   if (t->group[which].measured) {
     copy_data(t->group[which].measured, d->num_coordinates, n, points, columns);
     return PCSIM_OK;
   }
-  if (!c) return domain_draw_inside(t->from->domain, seed, draw, n, points);
-  if (c->place == PLACE_START) return domain_draw_start(t->from->domain, seed, draw, n, points);
-  if (c->place == PLACE_PIECES) return piece_points(t, c, draw, n, points, columns);
-  PCSIM_TRY(domain_draw_inside(t->from->domain, seed, draw, n, points));
+  if (!c) return inside_points(t, draw, n, points);
+  if (c->place == PLACE_START)
+    PCSIM_TRY(domain_draw_start(t->from->domain, t->from->options.seed, draw, n, points));
+  if (c->place == PLACE_PIECES) PCSIM_TRY(piece_points(t, c, draw, n, points, columns));
+  if (c->place != PLACE_FIXED) {
+    into_span(t, n, points);
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(inside_points(t, draw, n, points));
   for (int64_t i = 0; i < n; i++)
     for (int k = 0; k < d->num_coordinates; k++)
       if (c->fixed[k]) points[i * d->num_coordinates + k] = c->at[k];
@@ -173,8 +199,7 @@ pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, 
 
 /* n interior points where the residuals at t->theta are large, of the candidates of this number. */
 static pcsim_status adaptive_points(pcsim_training *t, uint64_t number, int64_t n, double *points) {
-  const domain_view *d = t->from->problem.domain;
-  const int width = d->num_coordinates, rows = groups_rows(t->groups, 0);
+  const int width = t->from->problem.domain->num_coordinates, rows = groups_rows(t->groups, 0);
   const int64_t from = CANDIDATES * n;
   const double *weight = groups_weights(t->groups, 0);
   const sample_density density = {1, 1};
@@ -184,9 +209,7 @@ static pcsim_status adaptive_points(pcsim_training *t, uint64_t number, int64_t 
   PCSIM_GOTO(pcsim_alloc((size_t)(from * (width + rows + 1)), sizeof *room, &room), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *chosen, &chosen), status, done);
   double *candidates = room, *r = room + from * width, *size = r + from * rows;
-  PCSIM_GOTO(domain_draw_inside(t->from->domain, t->from->options.seed,
-                                sample_draw(SAMPLE_CANDIDATES, number), from, candidates),
-             status, done);
+  PCSIM_GOTO(inside_points(t, sample_draw(SAMPLE_CANDIDATES, number), from, candidates), status, done);
   PCSIM_GOTO(groups_residuals(t->groups, 0, t->theta, from, candidates, &(groups_columns){0}, r), status,
              done);
   for (int64_t i = 0; i < from; i++) {
@@ -261,13 +284,30 @@ pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss
   return PCSIM_OK;
 }
 
-pcsim_status pcsim_training_residual(pcsim_training *t, int g, const char **name, double *norm) {
-  double squares[GROUPS_ROWS_MAX], sum = 0;
-  *name = t->group[g].name;
+pcsim_status train_fresh_squares(pcsim_training *t, int g, double *squares) {
+  double of[GROUPS_ROWS_MAX];
   PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0),
-                         t->group[g].n > 1 && !t->group[g].measured ? 4096 : t->group[g].n, squares));
-  for (int k = 0; k < groups_rows(t->groups, g); k++) sum += squares[k];
-  *norm = sqrt(sum);
+                         t->group[g].n > 1 && !t->group[g].measured ? 4096 : t->group[g].n, of));
+  *squares = 0;
+  for (int k = 0; k < groups_rows(t->groups, g); k++) *squares += of[k];
+  return PCSIM_OK;
+}
+
+/* Numbers: groups of slabs that are done first, then others of now. */
+pcsim_status pcsim_training_residual(pcsim_training *t, int which, const char **name, double *norm) {
+  const train_measure *m = which < t->num_measures ? &t->measure[which] : NULL;
+  const double length = m ? t->part.time[1] - t->part.time[0] : 1;
+  double sum = m ? m->squares : 0, over = m ? m->length : 0;
+  if (m) *name = m->name;
+  for (int g = 0, other = t->num_measures; g < t->num_groups; g++) {
+    double squares;
+    const bool known = train_find_measure(t, t->group[g].name) != NULL;
+    if (m ? strcmp(m->name, t->group[g].name) != 0 : known || other++ != which) continue;
+    PCSIM_TRY(train_fresh_squares(t, g, &squares));
+    if (!m) *name = t->group[g].name;
+    sum += length * squares, over += length;
+  }
+  *norm = sqrt(sum / over);
   return PCSIM_OK;
 }
 

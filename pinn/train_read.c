@@ -30,6 +30,12 @@ const pcsim_key train_keys[] = {
     {"condition-points", PCSIM_KEY_INTEGER, "", "", "", "on each place of penalised conditions", 1, 1e8},
     {"redraw", PCSIM_KEY_INTEGER, "", "", "", "steps after which all points are drawn anew; 0: never", 0,
      1e9},
+    {"slabs", PCSIM_KEY_INTEGER, "", "", "",
+     "spans of time of equal length, one after the other, each with a network that starts where the last one "
+     "ended",
+     1, 1000},
+    {"stages", PCSIM_KEY_INTEGER, "4", "", "",
+     "networks at most, each a correction of those before, once these do not get any better", 1, 100},
     {"threads", PCSIM_KEY_INTEGER, "0", "", "",
      "0: as many as the process may use; the result does not depend on it", 0, 1024},
 };
@@ -177,7 +183,7 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-  *o = (train_options){.seed = 1, .look = 20, .on = -1};
+  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");
@@ -192,5 +198,7 @@ void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   o->fixed_points = pcsim_node_integer(tree, node, "points", &c->points);
   pcsim_node_integer(tree, node, "condition-points", &o->on);
   pcsim_node_integer(tree, node, "redraw", &c->redraw);
+  if (pcsim_node_integer(tree, node, "slabs", &number)) c->slabs = (int)number;
+  if (pcsim_node_integer(tree, node, "stages", &number)) o->stages = (int)number;
   c->network.seed = o->seed;
 }

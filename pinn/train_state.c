@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checkpoints: a line of text, then numbers as the machine has them.
  *
- *      pcsim training 1 HASH PARAMETERS STATE CHECKSUM
+ *      pcsim training 2 HASH PARAMETERS STATE CHECKSUM
  *
- *  followed by scalars, theta, the best theta, the optimiser's state, weights, numbers of points, the points
- * of the interior. */
+ *  followed by the parts that are done (how many; of each what came next, step and second at its end, its
+ * held-out loss, how many numbers, the numbers), then of the present one scalars, theta, the best theta, the
+ * optimiser's state, weights, numbers of points, the points of the interior. */
 #include "train.h"
 
 #include <inttypes.h>
@@ -12,11 +13,6 @@
 #include <string.h>
 
 enum { HEADER = 256, NUM_SCALARS = 12 };
-
-typedef struct {
-  double *numbers;
-  size_t n;
-} state;
 
 /* FNV-1a, 64 bits. */
 static uint64_t checksum(const void *from, size_t size) {
@@ -69,20 +65,69 @@ static size_t count(pcsim_training *t) {
   return NUM_SCALARS + 2 * (size_t)t->num_parameters + (size_t)n + num_weights(t) + (size_t)t->num_groups;
 }
 
+/* ------------------------------------------------------------------- parts that are done */
+
+enum { NUM_FINISHED = 5 /* scalars of one */ };
+
+static size_t count_finished(const pcsim_training *t) {
+  size_t n = 1;
+  for (int i = 0; i < t->num_finished; i++) n += NUM_FINISHED + (size_t)t->finished[i].num_parameters;
+  return n;
+}
+
+static void write_finished(const pcsim_training *t, double *numbers) {
+  *numbers++ = t->num_finished;
+  for (int i = 0; i < t->num_finished; i++) {
+    const train_finished *f = &t->finished[i];
+    const double scalars[NUM_FINISHED] = {f->next, (double)f->step, f->seconds, f->held_out,
+                                          (double)f->num_parameters};
+    memcpy(numbers, scalars, sizeof scalars);
+    memcpy(numbers + NUM_FINISHED, f->theta, (size_t)f->num_parameters * sizeof *numbers);
+    numbers += NUM_FINISHED + f->num_parameters;
+  }
+}
+
+static pcsim_status another_case(const char *path) {
+  PCSIM_FAIL(PCSIM_ERR_CASE, "%s is of another case and cannot be resumed; --force starts again", path);
+}
+
+/* Parts are made as they were, each with its numbers, one after the other; what is chosen for a part depends
+ * on these alone. `*taken` numbers [n] are read. */
+static pcsim_status read_finished(pcsim_training *t, const double *numbers, size_t n, const char *path,
+                                  size_t *taken) {
+  const int num = n ? (int)numbers[0] : 0;
+  size_t at = 1;
+  for (int i = 0; i < num; i++) {
+    const double *scalars = numbers + at;
+    if (n - at < NUM_FINISHED + (size_t)t->num_parameters || (int64_t)scalars[4] != t->num_parameters)
+      return another_case(path);
+    memcpy(t->best, scalars + NUM_FINISHED, (size_t)t->num_parameters * sizeof *numbers);
+    at += NUM_FINISHED + (size_t)t->num_parameters;
+    t->step = (int64_t)scalars[1], t->seconds = scalars[2], t->best_held_out = scalars[3];
+    PCSIM_TRY(train_next(t, (train_kind)scalars[0]));
+  }
+  *taken = at;
+  return PCSIM_OK;
+}
+
+/* ---------------------------------------------------------------------------------- files */
+
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash, const char *path) {
   pcsim_training *t = (pcsim_training *)training; /* passing out changes nothing */
   const double *points;
-  const size_t fixed = count(t), n = fixed + (size_t)(groups_get_points(t->groups, 0, &points) *
-                                                      t->from->problem.domain->num_coordinates);
+  const size_t done = count_finished(t), fixed = done + count(t),
+               n = fixed + (size_t)(groups_get_points(t->groups, 0, &points) *
+                                    t->from->problem.domain->num_coordinates);
   char *bytes = NULL;
   double *numbers = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc(HEADER + n * sizeof(double), 1, &bytes), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
-  pass(t, numbers, true);
+  write_finished(t, numbers);
+  pass(t, numbers + done, true);
   memcpy(numbers + fixed, points, (n - fixed) * sizeof *numbers);
   memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
-  snprintf(bytes, HEADER, "pcsim training 1 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
+  snprintf(bytes, HEADER, "pcsim training 2 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
            checksum(numbers, n * sizeof *numbers));
   status = pcsim_file_write(path, bytes, HEADER + n * sizeof *numbers);
 done:
@@ -91,34 +136,37 @@ done:
   return status;
 }
 
-static pcsim_status check(pcsim_training *t, const char *bytes, size_t size, const char *hash,
-                          const char *path) {
+/* The file's numbers, `*num` of them, with `*parameters` of the present part. */
+static pcsim_status check(const char *bytes, size_t size, const char *hash, const char *path,
+                          int64_t *parameters, size_t *num) {
   char found[80] = "";
-  int64_t parameters = 0;
-  size_t n = 0;
   uint64_t sum = 0;
   PCSIM_CHECK(
       size > HEADER && memchr(bytes, '\n', HEADER) &&
-          sscanf(bytes, "pcsim training 1 %79s %" SCNd64 " %zu %" SCNx64, found, &parameters, &n, &sum) == 4,
+          sscanf(bytes, "pcsim training 2 %79s %" SCNd64 " %zu %" SCNx64, found, parameters, num, &sum) == 4,
       PCSIM_ERR_IO, "%s is no checkpoint of a training", path);
-  PCSIM_CHECK(size == HEADER + n * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
+  PCSIM_CHECK(size == HEADER + *num * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
               PCSIM_ERR_IO, "%s is damaged", path);
-  PCSIM_CHECK(!strcmp(found, hash) && parameters == t->num_parameters && n >= count(t), PCSIM_ERR_CASE,
-              "%s is of another case and cannot be resumed; --force starts again", path);
-  return PCSIM_OK;
+  return strcmp(found, hash) ? another_case(path) : PCSIM_OK;
 }
 
 pcsim_status pcsim_training_load(pcsim_training *t, const char *hash, const char *path) {
   char *bytes = NULL;
   double *numbers = NULL;
-  size_t size;
+  size_t size, n, at = 0;
+  int64_t parameters;
   pcsim_status status;
   PCSIM_TRY(pcsim_file_read(path, SIZE_MAX / 4, &bytes, &size));
-  PCSIM_GOTO(check(t, bytes, size, hash, path), status, done);
-  PCSIM_GOTO(pcsim_alloc((size - HEADER) / sizeof *numbers, sizeof *numbers, &numbers), status, done);
+  PCSIM_GOTO(check(bytes, size, hash, path, &parameters, &n), status, done);
+  PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
   memcpy(numbers, bytes + HEADER, size - HEADER);
-  pass(t, numbers, false);
-  status = train_draw(t, numbers + count(t));
+  PCSIM_GOTO(read_finished(t, numbers, n, path, &at), status, done);
+  if (parameters != t->num_parameters || n - at < count(t)) {
+    status = another_case(path);
+    goto done;
+  }
+  pass(t, numbers + at, false);
+  status = train_draw(t, numbers + at + count(t));
 done:
   pcsim_free(&bytes);
   pcsim_free(&numbers);

@@ -2,6 +2,7 @@
 /* What a training has found: unknowns at points, and as a program. */
 #include "train.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +14,16 @@ static pcsim_status bind_best(pcsim_training *t, pcsim_executor *x) {
   return PCSIM_OK;
 }
 
+/* Unknowns on a span of time, and executors of them that are made when first needed. */
+typedef struct {
+  const pcsim_program *fields;
+  bool best; /* with the numbers of the best state, not its own */
+  pcsim_executor **values, **gradients;
+} evaluator;
+
 /* Unknown by unknown its value, then (with `derivatives`) its first derivatives: outputs "0", "1", ... */
-static pcsim_status make_executor(pcsim_training *t, bool derivatives, pcsim_executor **x) {
+static pcsim_status make_executor(pcsim_training *t, const evaluator *e, bool derivatives) {
+  pcsim_executor **x = derivatives ? e->gradients : e->values;
   const problem *p = &t->from->problem;
   const int width = derivatives ? p->names.num_coordinates + 1 : 1, n = p->num_unknowns * width;
   char(*text)[TEXT] = NULL;
@@ -30,11 +39,11 @@ static pcsim_status make_executor(pcsim_training *t, bool derivatives, pcsim_exe
     list[i] = text[i];
   }
   PCSIM_GOTO(pcsim_lower(list, n, &p->names, &lowered, NULL, NULL), status, done);
-  PCSIM_GOTO(pcsim_lower_compose(lowered, &p->names, t->ansatz.fields, &composed), status, done);
+  PCSIM_GOTO(pcsim_lower_compose(lowered, &p->names, e->fields, &composed), status, done);
   PCSIM_GOTO(
       pcsim_executor_create(composed, &(pcsim_executor_options){.threads = t->from->options.threads}, x),
       status, done);
-  status = bind_best(t, *x);
+  if (e->best) status = bind_best(t, *x);
 done:
   pcsim_free(&text), pcsim_free(&list);
   pcsim_program_destroy(&lowered);
@@ -43,14 +52,14 @@ done:
   return status;
 }
 
-pcsim_status pcsim_training_evaluate(pcsim_training *t, int64_t n, const double *points, double *values,
-                                     double *gradients) {
-  pcsim_executor **x = gradients ? &t->gradients : &t->values;
+static pcsim_status evaluate(pcsim_training *t, const evaluator *e, int64_t n, const double *points,
+                             double *values, double *gradients) {
+  pcsim_executor **x = gradients ? e->gradients : e->values;
   const int unknowns = t->from->problem.num_unknowns, coordinates = t->from->problem.names.num_coordinates,
             width = gradients ? coordinates + 1 : 1;
   double *columns = NULL;
   pcsim_status status;
-  PCSIM_TRY(make_executor(t, gradients != NULL, x));
+  PCSIM_TRY(make_executor(t, e, gradients != NULL));
   PCSIM_TRY(pcsim_alloc((size_t)n * (size_t)(unknowns * width), sizeof *columns, &columns));
   PCSIM_GOTO(pcsim_executor_points(*x, "points", n), status, done);
   PCSIM_GOTO(pcsim_executor_bind(*x, "coordinates", points), status, done);
@@ -72,6 +81,46 @@ done:
   return status;
 }
 
+/* At those of the points whose time is from <= t < to. */
+static pcsim_status evaluate_span(pcsim_training *t, const evaluator *e, double from, double to, int64_t n,
+                                  const double *points, double *values, double *gradients) {
+  const int d = t->from->problem.names.num_coordinates, time = t->from->problem.domain->time;
+  const size_t m = (size_t)t->from->problem.num_unknowns, width = m * (size_t)d;
+  int64_t *at = NULL, found = 0;
+  double *room = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *at, &at), status, done);
+  for (int64_t i = 0; i < n; i++)
+    if (points[i * d + time] >= from && points[i * d + time] < to) at[found++] = i;
+  if (!found) goto done;
+  PCSIM_GOTO(pcsim_alloc((size_t)found * ((size_t)d + m + width), sizeof *room, &room), status, done);
+  double *x = room, *u = x + found * d, *g = gradients ? u + (size_t)found * m : NULL;
+  for (int64_t i = 0; i < found; i++) memcpy(x + i * d, points + at[i] * d, (size_t)d * sizeof *x);
+  PCSIM_GOTO(evaluate(t, e, found, x, u, g), status, done);
+  for (size_t i = 0; i < (size_t)found; i++) {
+    memcpy(values + (size_t)at[i] * m, u + i * m, m * sizeof *u);
+    if (g) memcpy(gradients + (size_t)at[i] * width, g + i * width, width * sizeof *g);
+  }
+done:
+  pcsim_free(&at), pcsim_free(&room);
+  return status;
+}
+
+pcsim_status pcsim_training_evaluate(pcsim_training *t, int64_t n, const double *points, double *values,
+                                     double *gradients) {
+  const evaluator now = {t->ansatz.fields, true, &t->values, &t->gradients};
+  double from = -INFINITY;
+  if (!t->part.slab) return evaluate(t, &now, n, points, values, gradients);
+  for (int i = 0; i < t->num_finished; i++) {
+    train_finished *f = &t->finished[i];
+    if (!f->fields) continue;
+    const evaluator then = {f->fields, false, &f->values, &f->gradients};
+    PCSIM_TRY(evaluate_span(t, &then, from, f->time[1], n, points, values, gradients));
+    from = f->time[1];
+  }
+  return evaluate_span(t, &now, from, INFINITY, n, points, values, gradients);
+}
+
 pcsim_status pcsim_training_points(pcsim_training *t, uint64_t draw, int64_t n, double *points) {
   return domain_draw_inside(t->from->domain, t->from->options.seed, sample_draw(SAMPLE_FRESH, draw + 1), n,
                             points);
@@ -81,7 +130,7 @@ bool pcsim_training_inside(const pcsim_training *t, const double *point) {
   return domain_inside(t->from->domain, point);
 }
 
-pcsim_status pcsim_training_model(pcsim_training *t, pcsim_program **model) {
+pcsim_status train_part_model(const pcsim_training *t, pcsim_program **model) {
   PCSIM_TRY(pcsim_program_copy(t->ansatz.fields, model));
   for (int i = 0; i < t->parameters.num; i++) {
     double *numbers = pcsim_program_parameter(*model, t->parameters.name[i], NULL, NULL);

@@ -51,6 +51,8 @@ typedef struct {
   const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
   const char *network, *optimizer;
   int64_t num_parameters, num_points; /**< points of all groups together */
+  int slab, num_slabs;                /**< of time: the one that is trained, from 0 */
+  int stage;                          /**< networks that the one which is trained corrects */
   uint64_t seed;
   double budget_seconds; /**< 0: counted in steps */
   int64_t budget_steps;  /**< 0: counted in seconds */
