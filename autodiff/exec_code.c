@@ -58,15 +58,22 @@ static int unit_length(const plan *p, int first, int end, bool single, bool *wid
 }
 
 /** Bytes of a tile of all streams and indices of a unit. */
-static size_t pad_bytes(const plan *p, const code_trace *t) {
+static size_t pad_bytes(int tile, const code_trace *t) {
   size_t bytes = (size_t)t->num_indices * sizeof(int32_t);
   for (int i = 0; i < t->num_streams; i++)
     if (t->streams[i].kind != STREAM_GATHER) bytes += (size_t)t->streams[i].point_bytes;
-  return bytes * (size_t)p->tile;
+  return bytes * (size_t)tile;
 }
 
-static pcsim_status make_unit(tracer *t, const stage *s, code_unit *unit, bool single, code_bytes *out) {
+static bool uses_fixed_rows(const code_trace *t) {
+  for (int v = 0; v < t->num_values; v++)
+    if (t->homes[v].base == CODE_FIXED) return true;
+  return false;
+}
+
+static pcsim_status make_unit(tracer *t, const stage *s, code_unit *unit, code_bytes *out) {
   const plan *p = t->p;
+  const bool single = t->kernels->single, avx512 = !strcmp(t->kernels->instructions, "avx512");
   const size_t real_size = single ? sizeof(float) : sizeof(double);
   trace_begin(t, s->tile_rows);
   trace_find_live(t, s, unit->first + unit->count);
@@ -83,18 +90,22 @@ static pcsim_status make_unit(tracer *t, const stage *s, code_unit *unit, bool s
   unit->offset = out->size;
   unit->num_streams = t->trace.num_streams;
   unit->num_indices = t->trace.num_indices;
-  const size_t pad = pad_bytes(p, &t->trace);
+  const size_t pad = pad_bytes(t->code->tile, &t->trace);
   if (pad > t->code->pad_bytes) t->code->pad_bytes = pad;
-  PCSIM_TRY(code_emit(&t->trace, single, (int64_t)p->tile * (int64_t)real_size, out, &spills));
+  /* Rows that all read the same row are walked one by one, others as if they were one long row. */
+  const int rows = uses_fixed_rows(&t->trace) ? 1 : unit->calls;
+  unit->calls /= rows;
+  PCSIM_TRY(
+      code_emit(&t->trace, single, avx512, (int64_t)t->code->tile * (int64_t)real_size, rows, out, &spills));
   if (spills > t->code->spills) t->code->spills = spills;
   return PCSIM_OK;
 }
 
-static pcsim_status make_stage(tracer *t, const stage *s, bool single, code_bytes *out) {
+static pcsim_status make_stage(tracer *t, const stage *s, code_bytes *out) {
   exec_code *c = t->code;
   t->first_constant = c->num_constants;
   for (int i = s->first; i < s->first + s->count;) {
-    const int n = unit_length(t->p, i, s->first + s->count, single, &t->wide);
+    const int n = unit_length(t->p, i, s->first + s->count, t->kernels->single, &t->wide);
     if (n) {
       trace_room(t, c->num_units, sizeof *c->units, &c->units);
       PCSIM_TRY(t->status);
@@ -104,7 +115,7 @@ static pcsim_status make_stage(tracer *t, const stage *s, bool single, code_byte
                           .count = n,
                           .calls = t->wide ? t->p->instructions[i].rows : 1,
                           .first_stream = c->num_streams};
-      PCSIM_TRY(make_unit(t, s, unit, single, out));
+      PCSIM_TRY(make_unit(t, s, unit, out));
       c->unit_of[i] = c->num_units++;
     }
     i += n ? n : 1;
@@ -132,11 +143,11 @@ static pcsim_status allocate(tracer *t, const plan *p, exec_code *code) {
   return PCSIM_OK;
 }
 
-static pcsim_status make_all(tracer *t, bool single, code_bytes *out) {
+static pcsim_status make_all(tracer *t, code_bytes *out) {
   const plan *p = t->p;
   PCSIM_TRY(allocate(t, p, t->code));
   for (int i = 0; i < p->num_stages; i++) {
-    PCSIM_TRY(make_stage(t, &p->stages[i], single, out));
+    PCSIM_TRY(make_stage(t, &p->stages[i], out));
     t->code->first_constant[i + 1] = t->code->num_constants;
   }
   return PCSIM_OK;
@@ -186,12 +197,12 @@ void exec_code_destroy(exec_code *code) {
   *code = (exec_code){0};
 }
 
-pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, exec_code *code) {
-  tracer t = {.p = p, .code = code};
+pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, int tile, exec_code *code) {
+  tracer t = {.p = p, .kernels = kernels, .code = code};
   code_bytes out = {0};
-  *code = (exec_code){0};
+  *code = (exec_code){.tile = tile};
   if (!strcmp(kernels->instructions, "portable")) return PCSIM_OK;
-  pcsim_status status = make_all(&t, kernels->single, &out);
+  pcsim_status status = make_all(&t, &out);
   if (status == PCSIM_OK && code->num_units) {
     const size_t slots = (size_t)(NUM_FIXED_SLOTS + code->num_constants);
     status = pcsim_alloc(slots * CODE_SLOT_BYTES, 1, &code->slots);
@@ -214,11 +225,14 @@ void exec_code_prepare(exec_code *code, int number, const exec_kernels *kernels,
                   code->slots + (size_t)(NUM_FIXED_SLOTS + i) * CODE_SLOT_BYTES);
 }
 
+bool exec_code_is_simple(const node *n) {
+  return n->kind == NODE_BROADCAST || (n->kind == NODE_OP && trace_is_simple(n->op));
+}
+
 bool exec_code_takes(const pcsim_program *program, pcsim_value v) {
   const node *n = &program->nodes[v];
   if (n->kind == NODE_CONCAT) return n->rows <= COPIED_ROWS;
-  return n->rows <= BODY_ROWS &&
-         (n->kind == NODE_BROADCAST || (n->kind == NODE_OP && trace_is_simple(n->op)));
+  return n->rows <= BODY_ROWS && exec_code_is_simple(n);
 }
 
 /* --------------------------------------------------------------------- running */
@@ -245,12 +259,12 @@ static void find_streams(const exec_code *code, const code_unit *u, const pcsim_
     if (s->stream.kind == STREAM_OUT) {
       double *base = step->b >= 0 ? x->stores[step->b] : x->outputs[-1 - step->b];
       at[i] = base + first * step->rows;
-      if (base && n == p->tile) continue;
+      if (base && n == code->tile) continue;
       at[i] = pad;
-      pad += (size_t)p->tile * bytes;
+      pad += (size_t)code->tile * bytes;
     } else if (s->stream.kind == STREAM_IN) {
       at[i] = exec_source(x, step->a) + first * step->rows;
-      if (n < p->tile) at[i] = pad_points(at[i], bytes, n, p->tile, &pad);
+      if (n < code->tile) at[i] = pad_points(at[i], bytes, n, code->tile, &pad);
     } else {
       at[i] = exec_source(x, step->a) + step->a_row;
       index[s->stream.index] = x->maps[p->program->nodes[step->node].index].index + first;
@@ -258,8 +272,8 @@ static void find_streams(const exec_code *code, const code_unit *u, const pcsim_
   }
   for (int i = 0; i < u->num_indices; i++) {
     const void *here = index[i];
-    const bool ahead = first + p->tile + CODE_AHEAD <= x->points[p->stages[u->stage].space];
-    if (n < p->tile) here = pad_points(here, sizeof(int32_t), n, p->tile, &pad);
+    const bool ahead = first + code->tile + CODE_AHEAD <= x->points[p->stages[u->stage].space];
+    if (n < code->tile) here = pad_points(here, sizeof(int32_t), n, code->tile, &pad);
     at[u->num_streams + 2 * i] = here;
     at[u->num_streams + 2 * i + 1] = ahead ? index[i] + CODE_AHEAD : here;
   }
@@ -268,7 +282,7 @@ static void find_streams(const exec_code *code, const code_unit *u, const pcsim_
 /** What was put into pads. */
 static void put_pads(const exec_code *code, const code_unit *u, const pcsim_executor *x, int64_t first, int n,
                      const void *const *at) {
-  for (int i = 0; i < u->num_streams && n < x->plan.tile; i++) {
+  for (int i = 0; i < u->num_streams && n < code->tile; i++) {
     const unit_stream *s = &code->streams[u->first_stream + i];
     const instruction *step = &x->plan.instructions[s->instruction];
     if (s->stream.kind != STREAM_OUT) continue;
@@ -280,7 +294,7 @@ static void put_pads(const exec_code *code, const code_unit *u, const pcsim_exec
 void exec_code_run(const exec_code *code, int unit, const pcsim_executor *x, char *tile, int64_t first, int n,
                    char *spill, char *pad) {
   const code_unit *u = &code->units[unit];
-  const int64_t row_bytes = x->plan.tile * (int64_t)(x->single ? sizeof(float) : sizeof(double));
+  const int64_t row_bytes = code->tile * (int64_t)(x->single ? sizeof(float) : sizeof(double));
   const void *streams[3 * MAX_UNIT_STREAMS], *begin[MAX_UNIT_STREAMS];
   code_function *run;
   const void *at = (const char *)code->memory + u->offset;

@@ -6,8 +6,8 @@
  * reads later is not written. In double, loads and gathers before the run and stores behind it are part of
  * it: rows come from memory when they are first wanted and go there without a place in the tile. The
  * operations are those of the kernels, rounding for rounding, so that the
- * result has the same bits. Code is made for x86-64 with AVX2; elsewhere, or where the system gives no memory
- * to run code in, there is none and the kernels do the work. */
+ * result has the same bits. Code is made for x86-64 with AVX2 or AVX-512; elsewhere, or where the system
+ * gives no memory to run code in, there is none and the kernels do the work. */
 #ifndef PCSIM_AUTODIFF_EXEC_CODE_H
 #define PCSIM_AUTODIFF_EXEC_CODE_H
 
@@ -63,7 +63,7 @@ typedef struct {
   int index;
 } code_home;
 
-enum { CODE_INPUTS = 3, CODE_VECTOR_BYTES = 32, CODE_SLOT_BYTES = 64 };
+enum { CODE_INPUTS = 3, CODE_SLOT_BYTES = 64 };
 typedef struct {
   code_op op;
   int out, in[CODE_INPUTS]; /**< values, -1: none */
@@ -106,10 +106,12 @@ enum { CODE_AHEAD = 64 };
  */
 typedef void code_function(char *row, char *tile, const char *constants, char *spill, const void **streams);
 
-/** Machine code of `trace` for rows of row_bytes bytes (a multiple of CODE_VECTOR_BYTES), appended to `out`;
- *  `spills` gets the slots of spilled values, CODE_VECTOR_BYTES each. */
-pcsim_status code_emit(const code_trace *trace, bool single, int64_t row_bytes, code_bytes *out,
-                       int *spills) PCSIM_NODISCARD;
+/** Machine code of `trace` for rows of row_bytes bytes (a multiple of 32; of 64 with AVX-512), appended to
+ * `out`; `spills` gets the slots of spilled values, CODE_SLOT_BYTES each. The function runs over `rows` rows,
+ * one after the other, which only a trace without homes CODE_FIXED and without streams may have more than one
+ * of. */
+pcsim_status code_emit(const code_trace *trace, bool single, bool avx512, int64_t row_bytes, int rows,
+                       code_bytes *out, int *spills) PCSIM_NODISCARD;
 
 /* ------------------------------------------------------------------ of a plan */
 
@@ -134,6 +136,7 @@ typedef struct {
 enum { MAX_UNIT_STREAMS = 32 };
 
 typedef struct {
+  int tile;         /**< points a tile */
   code_unit *units; /**< ascending */
   int num_units;
   unit_stream *streams; /**< of all units */
@@ -149,15 +152,19 @@ typedef struct {
   int spills;
 } exec_code;
 
-/** Code of a plan for the kernels that go with it; none (num_units 0) where it cannot be had. */
-pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, exec_code *code) PCSIM_NODISCARD;
+/** Code of a plan for the kernels that go with it, for tiles of `tile` points (a multiple of the kernels'
+ * lanes and of 8); none (num_units 0) where it cannot be had. */
+pcsim_status exec_code_create(const plan *p, const exec_kernels *kernels, int tile,
+                              exec_code *code) PCSIM_NODISCARD;
 void exec_code_destroy(exec_code *code);
 /** The numbers that stage `number` reads, from values [nodes] on no space. */
 void exec_code_prepare(exec_code *code, int number, const exec_kernels *kernels, double *const *uniform);
-/** Unit `unit` on points first .. first + n - 1 in a tile of the plan; spill [spills][CODE_VECTOR_BYTES], pad
+/** Unit `unit` on points first .. first + n - 1 in a tile of the code's; spill [spills][CODE_SLOT_BYTES], pad
  * [pad_bytes]. */
 void exec_code_run(const exec_code *code, int unit, const pcsim_executor *x, char *tile, int64_t first, int n,
                    char *spill, char *pad);
+/** Is this elementwise value made of operations that bodies take? */
+bool exec_code_is_simple(const node *n);
 /** May this value be made in a body with others? The planner keeps such together. */
 bool exec_code_takes(const pcsim_program *program, pcsim_value v);
 

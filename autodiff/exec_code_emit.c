@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file exec_code_emit.c  Machine code of straight-line programs: AVX2 with fused multiply-add.
+/** @file exec_code_emit.c  Machine code of straight-line programs: AVX2 with fused multiply-add, AVX-512
+ * where the processor has it and the program neither compares nor reads points.
  *
  *  Registers are given out in one pass; the value that is wanted last makes room (L. A. Belady, IBM Systems
  *  Journal 5 (1966), 78-101). */
@@ -10,10 +11,12 @@
 
 enum { NEVER = INT_MAX };
 
-/** prefix opcode reg, second, rm; second -1: the instruction has none. */
+/** prefix opcode reg, second, rm; second -1: the instruction has none. The forms of AVX-512 all say how wide
+ * a number is. */
 static void encode(emitter *e, int map, int prefix, bool wide, unsigned opcode, int reg, int second,
                    operand_rm rm) {
-  code_vector(e->out, map, prefix, wide, opcode, reg, second, rm);
+  if (e->vector_bytes == 64) code_vector_512(e->out, map, prefix, !e->single, opcode, reg, second, rm);
+  else code_vector(e->out, map, prefix, wide, opcode, reg, second, rm);
 }
 
 static int packed(const emitter *e) { return e->single ? PREFIX_NONE : PREFIX_66; }
@@ -27,7 +30,7 @@ static operand_rm of_home(const emitter *e, code_home h) {
   case CODE_CONSTANT:
     return of_memory(RDX, (int64_t)h.index * CODE_SLOT_BYTES);
   default:
-    return of_memory(RCX, (int64_t)h.index * CODE_VECTOR_BYTES);
+    return of_memory(RCX, (int64_t)h.index * CODE_SLOT_BYTES);
   }
 }
 
@@ -60,7 +63,7 @@ static void evict(emitter *e, int reg) {
 
 static int take_register(emitter *e, int value) {
   int best = -1, last = -1;
-  for (int r = 0; r < NUM_REGISTERS && last < NEVER; r++) {
+  for (int r = 0; r < e->num_registers && last < NEVER; r++) {
     const int when = e->in_register[r] < 0 ? NEVER : e->wanted[e->in_register[r]];
     if (e->locked[r] || when <= last) continue;
     best = r;
@@ -316,7 +319,7 @@ static pcsim_status prepare(emitter *e) {
   PCSIM_TRY(pcsim_alloc(values, sizeof *e->free_spills, &e->free_spills));
   PCSIM_TRY(pcsim_alloc(rows, sizeof *e->owner, &e->owner));
   for (size_t r = 0; r < rows; r++) e->owner[r] = -1;
-  for (int r = 0; r < NUM_REGISTERS; r++) e->in_register[r] = -1;
+  for (int r = 0; r < MAX_REGISTERS; r++) e->in_register[r] = -1;
   for (int v = 0; v < t->num_values; v++) {
     e->held[v] = -1;
     e->homes[v] = t->homes[v];
@@ -326,18 +329,19 @@ static pcsim_status prepare(emitter *e) {
   return PCSIM_OK;
 }
 
-/** The body for each vector of a row: rdi and rsi walk, rax is where rdi ends. */
+/** The body for each vector of the rows: rdi and rsi walk, rax is where rdi ends. */
 static void emit_loop(emitter *e) {
-  static const unsigned char walk[] = {0x48, 0x83, 0xC7, 0x20, /* add rdi, 32 */
-                                       0x48, 0x83, 0xC6, 0x20, /* add rsi, 32 */
-                                       0x48, 0x39, 0xC7,       /* cmp rdi, rax */
-                                       0x0F, 0x82},            /* jb */
-      back[] = {0xC5, 0xF8, 0x77, 0xC3};                       /* vzeroupper, ret */
+  const unsigned char step = (unsigned char)e->vector_bytes,
+                      walk[] = {0x48, 0x83, 0xC7, step, /* add rdi, 32 or 64 */
+                                0x48, 0x83, 0xC6, step, /* add rsi, 32 or 64 */
+                                0x48, 0x39, 0xC7,       /* cmp rdi, rax */
+                                0x0F, 0x82},            /* jb */
+      back[] = {0xC5, 0xF8, 0x77, 0xC3};                /* vzeroupper, ret */
   code_bytes *out = e->out;
   const bool streams = e->trace->num_streams > 0;
   if (streams) streams_save(e);
   code_put(out, 0x48), code_put(out, 0x8D), code_put(out, 0x87); /* lea rax, [rdi + ...] */
-  code_put_32(out, e->row_bytes);
+  code_put_32(out, e->loop_bytes);
   const size_t begin = out->size;
   if (streams) streams_begin(e);
   for (int at = 0; at < e->trace->num_steps; at++) emit_step(e, at);
@@ -348,9 +352,24 @@ static void emit_loop(emitter *e) {
   for (size_t i = 0; i < sizeof back; i++) code_put(out, back[i]);
 }
 
-pcsim_status code_emit(const code_trace *trace, bool single, int64_t row_bytes, code_bytes *out,
-                       int *spills) {
-  emitter e = {.trace = trace, .out = out, .single = single, .row_bytes = row_bytes};
+/** Comparisons of AVX-512 give masks in registers of their own, and points are read four at a time: programs
+ * with these stay with vectors of 32 bytes. */
+static bool takes_64(const code_trace *t) {
+  for (int i = 0; i < t->num_steps; i++)
+    if (t->steps[i].op >= CODE_LT && t->steps[i].op <= CODE_BLEND) return false;
+  return t->num_streams == 0;
+}
+
+pcsim_status code_emit(const code_trace *trace, bool single, bool avx512, int64_t row_bytes, int rows,
+                       code_bytes *out, int *spills) {
+  const bool wide = avx512 && takes_64(trace);
+  emitter e = {.trace = trace,
+               .out = out,
+               .single = single,
+               .vector_bytes = wide ? 64 : 32,
+               .num_registers = wide ? 32 : 16,
+               .row_bytes = row_bytes,
+               .loop_bytes = rows * row_bytes};
   pcsim_status status = prepare(&e);
   if (status == PCSIM_OK) {
     emit_loop(&e);

@@ -15,6 +15,7 @@ enum { SLOT_SIGN, SLOT_ONE, SLOT_ZERO, NUM_FIXED_SLOTS };
 /** A unit on its way. */
 typedef struct {
   const plan *p;
+  const exec_kernels *kernels;
   exec_code *code;
   code_trace trace;
   int *mask;        /**< [values] the mask that a value of ones and zeros comes from, -1 */

@@ -3,13 +3,13 @@
  * its way.
  *
  *  Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapters 2.1 (ModRM, SIB),
- *  2.2 (REX) and 2.3 (VEX). */
+ *  2.2 (REX), 2.3 (VEX) and 2.7 (EVEX). */
 #ifndef PCSIM_AUTODIFF_EXEC_CODE_X86_H
 #define PCSIM_AUTODIFF_EXEC_CODE_X86_H
 
 #include "exec_code.h"
 
-enum { NUM_REGISTERS = 16 };
+enum { MAX_REGISTERS = 32 };
 /* Registers of addresses, as the calling convention passes them, and others. */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 /* Fields of the VEX prefix: opcode map, implied prefix; NARROW: 16 bytes of a vector. */
@@ -27,14 +27,15 @@ typedef struct {
   const code_trace *trace;
   code_bytes *out;
   bool single;
-  int64_t row_bytes;
-  int (*later)[CODE_INPUTS]; /**< [steps]: step that reads the input next */
-  int *wanted;               /**< [values]: step that reads the value next */
-  int *held;                 /**< [values]: register, -1 */
-  code_home *homes;          /**< [values] */
-  int *owner;                /**< [rows] value whose home it is, -1 */
-  int in_register[NUM_REGISTERS];
-  bool locked[NUM_REGISTERS];
+  int vector_bytes, num_registers; /**< 32 and 16 (AVX2), 64 and 32 (AVX-512) */
+  int64_t row_bytes, loop_bytes;   /**< between rows; that the loop walks over */
+  int (*later)[CODE_INPUTS];       /**< [steps]: step that reads the input next */
+  int *wanted;                     /**< [values]: step that reads the value next */
+  int *held;                       /**< [values]: register, -1 */
+  code_home *homes;                /**< [values] */
+  int *owner;                      /**< [rows] value whose home it is, -1 */
+  int in_register[MAX_REGISTERS];
+  bool locked[MAX_REGISTERS];
   int *free_spills, num_free, spills;
   address_register addresses[NUM_ADDRESSES];
 } emitter;
@@ -55,6 +56,9 @@ void code_put_32(code_bytes *out, int64_t value);
 /** Vector instruction: prefix opcode reg, second, rm; second -1: it has none. */
 void code_vector(code_bytes *out, int map, int prefix, bool wide, unsigned opcode, int reg, int second,
                  operand_rm rm);
+/** The same on vectors of 64 bytes, in the AVX-512 form of the instruction. */
+void code_vector_512(code_bytes *out, int map, int prefix, bool wide, unsigned opcode, int reg, int second,
+                     operand_rm rm);
 /** Instruction on 64-bit registers: REX.W opcode reg, rm. */
 void code_integer(code_bytes *out, unsigned opcode, int reg, operand_rm rm);
 /** Two-byte instruction 0F opcode /digit on memory: prefetches. */

@@ -90,7 +90,7 @@ static pcsim_status create_desks(pcsim_executor *x, cpu *c) {
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->in, &d->in));
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->out, &d->out));
     PCSIM_TRY(pcsim_alloc(pointers, sizeof *d->bias, &d->bias));
-    PCSIM_TRY(pcsim_alloc((size_t)c->code.spills, CODE_VECTOR_BYTES, &d->spill));
+    PCSIM_TRY(pcsim_alloc((size_t)c->code.spills, CODE_SLOT_BYTES, &d->spill));
     PCSIM_TRY(pcsim_alloc(c->code.pad_bytes, 1, &d->pad));
   }
   return PCSIM_OK;
@@ -120,7 +120,7 @@ static pcsim_status cpu_create(pcsim_executor *x) {
   PCSIM_TRY(pcsim_alloc(1, sizeof *c, &c));
   x->device_data = c;
   c->x = x;
-  if (!x->interpreted) PCSIM_TRY(exec_code_create(&x->plan, x->kernels, &c->code));
+  if (!x->interpreted) PCSIM_TRY(exec_code_create(&x->plan, x->kernels, x->plan.tile, &c->code));
   PCSIM_TRY(create_desks(x, c));
   return create_shared(x, c);
 }
@@ -436,7 +436,7 @@ static pass begin_pass(const cpu *c, desk *d, int tile) {
 static void run_tile(pass *t, int64_t first, int64_t end) {
   const stage *s = t->c->s;
   const exec_code *code = &t->c->code;
-  const bool fast = code->num_units && !t->fault && t->tile == t->x->plan.tile;
+  const bool fast = code->num_units && !t->fault && t->tile == code->tile;
   t->first = first;
   t->n = end - first < t->tile ? (int)(end - first) : t->tile;
   for (int j = s->first; j < s->first + s->count; j++) {
@@ -691,14 +691,14 @@ static void add_product(void *context, int thread) {
   }
 }
 
-/** A row of a piece: long, since each product of two rows ends with a sum over the lanes and far memory. */
-enum { PIECE_BYTES = 576 * sizeof(double), COLUMNS_BYTES = 4 << 20 };
+enum { COLUMNS_BYTES = 4 << 20 };
 
 static pcsim_status cpu_product(pcsim_executor *x, const jacobian_rows *rows, double *product) {
   cpu *c = x->device_data;
   const stage *s = &x->plan.stages[rows->stage];
   const int64_t tile = x->plan.tile, size = (int64_t)real_size(x);
-  c->piece = (PIECE_BYTES / size + tile - 1) / tile * tile;
+  /* Long, since each product of two rows ends with a sum over the lanes and far memory. */
+  c->piece = (x->kernels->piece_bytes / size + tile - 1) / tile * tile;
   const int64_t pieces = COLUMNS_BYTES / (rows->rows * c->piece * size);
   const int64_t most = (pieces > 1 ? pieces : 1) * c->piece;
   PCSIM_TRY(grow(&c->columns, &c->columns_room, (size_t)rows->rows * (size_t)most * real_size(x)));

@@ -69,8 +69,11 @@ enum { MAX_ADDS = 2 };
 typedef struct {
   const char *instructions; /**< "portable", "avx2", "avx512" */
   bool single;
-  int lanes; /**< numbers in a vector */
-  int panel; /**< rows of a packed panel */
+  int lanes;       /**< numbers in a vector */
+  int panel;       /**< rows of a packed panel */
+  int tile_bytes;  /**< that a tile may take of the second cache of processors with these instructions */
+  int piece_bytes; /**< of a row whose products are summed at a time: OUTER_COLUMNS + 3 fit into the first
+                      cache */
   elementwise_kernel *elementwise[NUM_KERNEL_OPS];
   /** Pack W [m][k] (or W^T of W [k][m]) into panels [m / panel][k][panel], zeros below. */
   void (*pack)(int m, int k, const double *weight, bool transposed, void *packed);

@@ -270,7 +270,7 @@ static void choose_tile(plan *p, int tile, const exec_kernels *kernels) {
   for (int i = 0; i < p->num_stages; i++)
     if (p->stages[i].tile_rows > rows) rows = p->stages[i].tile_rows;
   if (tile <= 0) {
-    const int64_t room = 384 * 1024 / (kernels->single ? 4 : 8);
+    const int64_t room = kernels->tile_bytes / (kernels->single ? 4 : 8);
     tile = kernels->single ? 192 : 96;
     while (tile > 24 && (int64_t)tile * rows > room) tile /= 2;
   }

@@ -512,7 +512,7 @@ static pcsim_value find_same_entries(const builder *b, pcsim_value v) {
 static int item_kind(const builder *b, pcsim_value v) {
   const node *n = &b->g->nodes[v];
   if (plan_is_map(n->kind)) return -4 - 2 * b->g->num_nodes - find_same_entries(b, v);
-  if (is_elementwise(n)) return n->rows;
+  if (is_elementwise(n)) return 2 * n->rows + exec_code_is_simple(n);
   if (n->kind == NODE_DENSE || n->kind == NODE_DENSE_TRANSPOSED)
     return -2 - 2 * n->inputs[0] - (n->kind == NODE_DENSE);
   return -1;
@@ -526,6 +526,7 @@ static int find_phase(const builder *b, pcsim_value v) {
     if (plan_is_map(n->kind) || !in_stage(b, root) || b->group[root] < 0) continue;
     const node *r = &b->g->nodes[root];
     const bool together = is_elementwise(n) && is_elementwise(r) && n->rows == r->rows &&
+                          exec_code_is_simple(n) == exec_code_is_simple(r) &&
                           b->g->nodes[n->inputs[i]].rows == n->rows;
     const int after = b->phase[root] + !together;
     if (after > phase) phase = after;

@@ -5,7 +5,10 @@
 #if defined(__x86_64__)
 #define VECTOR_BYTES 32
 #define GEMM_ROWS 4
-#define OUTER_ROWS 3
+#define OUTER_COLUMNS 4
+#define NEAR_BYTES 16384
+#define TILE_BYTES (384 * 1024)
+#define PIECE_BYTES (576 * 8)
 #define INSTRUCTIONS "avx2"
 #include "exec_simd_map.h"
 #include "exec_simd_math.h"

@@ -5,7 +5,10 @@
 #if defined(__x86_64__)
 #define VECTOR_BYTES 64
 #define GEMM_ROWS 8
-#define OUTER_ROWS 6
+#define OUTER_COLUMNS 8
+#define NEAR_BYTES 24576
+#define TILE_BYTES (1024 * 1024)
+#define PIECE_BYTES (576 * 8)
 #define INSTRUCTIONS "avx512"
 #include "exec_simd_map.h"
 #include "exec_simd_math.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file exec_simd_impl.h  The kernels of one precision; included twice by each exec_simd_*.c, which sets
- *  VECTOR_BYTES, GEMM_ROWS (4 or 8), OUTER_ROWS (3 or 6), INSTRUCTIONS, TABLE, SINGLE and NAME(x). */
+ *  VECTOR_BYTES, GEMM_ROWS (4 or 8), OUTER_COLUMNS (4 or 8), NEAR_BYTES, TILE_BYTES, PIECE_BYTES,
+ * INSTRUCTIONS, TABLE, SINGLE and NAME(x). */
 
 #if SINGLE
 typedef float NAME(real);
@@ -275,6 +276,35 @@ static void NAME(panel_1)(int rows, int k, const real *restrict w, const real *x
   EACH_ROW(STORE_1)
 }
 
+#if GEMM_ROWS == 8
+/* Half a panel times six vectors of points: as many accumulators as a whole one times three. */
+#define EACH_HALF_ROW(X) X(0) X(1) X(2) X(3)
+#define DECLARE_6(r) V a##r = {0}, b##r = {0}, c##r = {0}, d##r = {0}, e##r = {0}, f##r = {0};
+#define STEP_6(r)                                                                                            \
+  a##r += w[r] * x, b##r += w[r] * y, c##r += w[r] * z, d##r += w[r] * p, e##r += w[r] * q, f##r += w[r] * s;
+#define STORE_6(r)                                                                                           \
+  if (r < rows) {                                                                                            \
+    const size_t to = (size_t)r * (size_t)tile;                                                              \
+    *(V *)(out[0] + to) = a##r + (bias[0] ? (real)bias[0][r] : 0);                                           \
+    *(V *)(out[1] + to) = b##r + (bias[1] ? (real)bias[1][r] : 0);                                           \
+    *(V *)(out[2] + to) = c##r + (bias[2] ? (real)bias[2][r] : 0);                                           \
+    *(V *)(out[3] + to) = d##r + (bias[3] ? (real)bias[3][r] : 0);                                           \
+    *(V *)(out[4] + to) = e##r + (bias[4] ? (real)bias[4][r] : 0);                                           \
+    *(V *)(out[5] + to) = f##r + (bias[5] ? (real)bias[5][r] : 0);                                           \
+  }
+static void NAME(panel_6)(int rows, int k, const real *restrict w, const real *const in[6],
+                          real *const out[6], const double *const bias[6], int64_t tile) {
+  const real *x0 = in[0], *x1 = in[1], *x2 = in[2], *x3 = in[3], *x4 = in[4], *x5 = in[5];
+  EACH_HALF_ROW(DECLARE_6)
+  for (int64_t j = 0, at = 0; j < k; j++, at += tile, w += GEMM_ROWS) {
+    const V x = *(const V *)(x0 + at), y = *(const V *)(x1 + at), z = *(const V *)(x2 + at);
+    const V p = *(const V *)(x3 + at), q = *(const V *)(x4 + at), s = *(const V *)(x5 + at);
+    EACH_HALF_ROW(STEP_6)
+  }
+  EACH_HALF_ROW(STORE_6)
+}
+#endif
+
 /* One row of results: eight vectors of points at a time, so that the sums do not wait for each other. */
 #define EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define ROW_DECLARE(i) V a##i = {0};
@@ -308,198 +338,55 @@ static void NAME(gemm_row)(int k, const void *packed, int count, const void *con
   }
 }
 
+/** `columns` (6, 3 or 1) vectors of points, from number `first` of all on, times all panels. */
+static void NAME(gemm_columns)(int m, int k, const real *packed, int first, int columns, const void *const *x,
+                               void *const *y, const double *const *bias, int tile) {
+  const int per_tile = tile / LANES;
+  const real *in[6];
+  real *out[6];
+  const double *b[6];
+  for (int i = 0; i < columns; i++) {
+    const int value = (first + i) / per_tile, at = (first + i) % per_tile * LANES;
+    in[i] = (const real *)x[value] + at;
+    out[i] = (real *)y[value] + at;
+    b[i] = bias[value];
+  }
+  const real *w = packed;
+  for (int r = 0; r < m; r += GEMM_ROWS, w += (size_t)k * GEMM_ROWS) {
+    const int rows = m - r < GEMM_ROWS ? m - r : GEMM_ROWS;
+#if GEMM_ROWS == 8
+    if (columns == 6 && rows <= 4) {
+      NAME(panel_6)(rows, k, w, in, out, b, tile);
+      return;
+    }
+#endif
+    for (int i = 0; i + 3 <= columns; i += 3) NAME(panel_3)
+    (rows, k, w, in[i], in[i + 1], in[i + 2], out[i], out[i + 1], out[i + 2], b[i], b[i + 1], b[i + 2], tile);
+    if (columns == 1) NAME(panel_1)(rows, k, w, in[0], out[0], b[0], tile);
+    for (int i = 0; i < columns; i++) {
+      out[i] += (size_t)GEMM_ROWS * (size_t)tile;
+      if (b[i]) b[i] += GEMM_ROWS;
+    }
+  }
+}
+
 static void NAME(gemm)(int m, int k, const void *packed, int count, const void *const *x, void *const *y,
                        const double *const *bias, int tile) {
   if (m == 1) {
     NAME(gemm_row)(k, packed, count, x, y, bias, tile);
     return;
   }
-  const int per_tile = tile / LANES, columns = count * per_tile;
-  for (int first = 0; first < columns; first += 3) {
-    const int width = columns - first < 3 ? 1 : 3;
-    const real *in[3];
-    real *out[3];
-    const double *b[3];
-    for (int i = 0; i < width; i++) {
-      const int value = (first + i) / per_tile, at = (first + i) % per_tile * LANES;
-      in[i] = (const real *)x[value] + at;
-      out[i] = (real *)y[value] + at;
-      b[i] = bias[value];
-    }
-    const real *w = packed;
-    for (int r = 0; r < m; r += GEMM_ROWS, w += (size_t)k * GEMM_ROWS) {
-      const int rows = m - r < GEMM_ROWS ? m - r : GEMM_ROWS;
-      const size_t at = (size_t)r * (size_t)tile;
-#define BIAS(i) (b[i] ? b[i] + r : NULL)
-      if (width == 3) NAME(panel_3)
-      (rows, k, w, in[0], in[1], in[2], out[0] + at, out[1] + at, out[2] + at, BIAS(0), BIAS(1), BIAS(2),
-       tile);
-      else NAME(panel_1)(rows, k, w, in[0], out[0] + at, BIAS(0), tile);
-#undef BIAS
-    }
-    if (width == 1) first -= 2;
+  /* Six where the last panel is half empty at least and what is read of x stays in the first cache. */
+  const bool half = GEMM_ROWS == 8 && m % 8 >= 1 && m % 8 <= 4 && (size_t)k * 6 * sizeof(V) <= 32768;
+  const int columns = count * (tile / LANES);
+  for (int first = 0; first < columns;) {
+    const int left = columns - first, width = half && left >= 6 ? 6 : left >= 3 ? 3 : 1;
+    NAME(gemm_columns)(m, k, packed, first, width, x, y, bias, tile);
+    first += width;
   }
 }
 
-/* ---------------------------------------------------------------------- sums */
-
-/** Sums of four vectors, added to four doubles of which `n` count. */
-static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, V d, int n, double *sum) {
-#if VECTOR_BYTES / (4 + 4 * !SINGLE) == 2
-  const V ab = __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
-  const V cd = __builtin_shufflevector(c, d, 0, 2) + __builtin_shufflevector(c, d, 1, 3);
-  const double s[4] = {(double)ab[0], (double)ab[1], (double)cd[0], (double)cd[1]};
-#else
-  typedef real four __attribute__((vector_size(4 * sizeof(real))));
-#if VECTOR_BYTES / (4 + 4 * !SINGLE) == 4
-#define FOLD(v) (v)
-#elif VECTOR_BYTES / (4 + 4 * !SINGLE) == 8
-#define FOLD(v) (__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7))
-#else
-#define FOLD(v)                                                                                              \
-  ((__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7)) +                 \
-   (__builtin_shufflevector(v, v, 8, 9, 10, 11) + __builtin_shufflevector(v, v, 12, 13, 14, 15)))
-#endif
-  const four p = FOLD(a), q = FOLD(b), r = FOLD(c), t = FOLD(d);
-#undef FOLD
-  const four ab = __builtin_shufflevector(p, q, 0, 4, 2, 6) + __builtin_shufflevector(p, q, 1, 5, 3, 7);
-  const four cd = __builtin_shufflevector(r, t, 0, 4, 2, 6) + __builtin_shufflevector(r, t, 1, 5, 3, 7);
-  const four s = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-#endif
-  if (n == 4) {
-    sum[0] += (double)s[0], sum[1] += (double)s[1], sum[2] += (double)s[2], sum[3] += (double)s[3];
-    return;
-  }
-  for (int i = 0; i < n; i++) sum[i] += (double)s[i];
-}
-
-#if OUTER_ROWS == 6
-#define EACH_OUTER(X) X(0) X(1) X(2) X(3) X(4) X(5)
-#else
-#define EACH_OUTER(X) X(0) X(1) X(2)
-#endif
-#define OUTER_DECLARE(r) V p##r = {0}, q##r = {0}, s##r = {0}, t##r = {0};
-#define OUTER_ROW(r) const V *y##r = (const V *)((const real *)y[i] + row[r] * (size_t)tile);
-#define OUTER_STEP(r)                                                                                        \
-  {                                                                                                          \
-    const V w = y##r[v];                                                                                     \
-    p##r += w * a, q##r += w * b, s##r += w * c, t##r += w * d;                                              \
-  }
-#define OUTER_ADD(r)                                                                                         \
-  if (r < rows) NAME(add_sums)(p##r, q##r, s##r, t##r, columns, sum + r * (size_t)stride);
-/** Rows first_y .. of y against columns first_x .. of x, `length` points of each [row][tile]; what is past
- * the end repeats the last. */
-static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int columns, int count,
-                              const void *const *y, const void *const *x, int64_t tile, int64_t length,
-                              double *sum, int64_t stride) {
-  size_t row[OUTER_ROWS], column[4];
-  for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1));
-  for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
-  /* The sums are far away and needed late. */
-  for (int r = 0; r < rows; r++) __builtin_prefetch(sum + r * stride, 1);
-  EACH_OUTER(OUTER_DECLARE)
-  for (int i = 0; i < count; i++) {
-    EACH_OUTER(OUTER_ROW)
-    const real *base = x[i];
-    const V *x0 = (const V *)(base + column[0]), *x1 = (const V *)(base + column[1]);
-    const V *x2 = (const V *)(base + column[2]), *x3 = (const V *)(base + column[3]);
-    for (int64_t v = 0; v < length / LANES; v++) {
-      const V a = x0[v], b = x1[v], c = x2[v], d = x3[v];
-      EACH_OUTER(OUTER_STEP)
-    }
-  }
-  EACH_OUTER(OUTER_ADD)
-}
-
-/** Rows of `length` numbers that stay in the first cache while others pass: a multiple of 4. */
-static int NAME(near_rows)(int length) {
-  const int rows = 16384 / (length * (int)sizeof(real)) / 4 * 4;
-  return rows < 4 ? 4 : rows;
-}
-
-static void NAME(outer)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
-                        double *sum) {
-  const int block = NAME(near_rows)(count * tile);
-  for (int first = 0; first < n; first += block) {
-    const int end = n - first < block ? n : first + block;
-    for (int r = 0; r < m; r += OUTER_ROWS)
-      for (int j = first; j < end; j += 4) NAME(outer_block)
-    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, count, y, x, tile, tile,
-     sum + (size_t)r * (size_t)n + (size_t)j, n);
-  }
-}
-
-/** Blocks on the diagonal go through a buffer: what is above it stays as it is. */
-static void NAME(gram_block)(int64_t r, int rows, int64_t j, int columns, int64_t n, const void *const *a,
-                             int64_t stride, double *c, int64_t c_stride) {
-  if (j + columns - 1 <= r) {
-    NAME(outer_block)(r, rows, j, columns, 1, a, a, stride, n, c + r * c_stride + j, c_stride);
-    return;
-  }
-  double buffer[OUTER_ROWS * 4] = {0};
-  NAME(outer_block)(r, rows, j, columns, 1, a, a, stride, n, buffer, 4);
-  for (int i = 0; i < rows; i++)
-    for (int k = 0; k < columns && j + k <= r + i; k++) c[(r + i) * c_stride + j + k] += buffer[4 * i + k];
-}
-
-static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int64_t stride, double *c,
-                       int64_t c_stride) {
-  /* Rows that stay in the first cache while those of the outer range pass from the second. */
-  int64_t near = 20480 / (n * (int64_t)sizeof(real)) / 4 * 4;
-  if (near < 4) near = 4;
-  for (int64_t block = 0; block < end; block += near)
-    for (int64_t r = first; r < end; r += OUTER_ROWS) {
-      const int rows = end - r < OUTER_ROWS ? (int)(end - r) : OUTER_ROWS;
-      const int64_t last = r + rows < block + near ? r + rows : block + near;
-      for (int64_t j = block; j < last; j += 4)
-        NAME(gram_block)(r, rows, j, last - j < 4 ? (int)(last - j) : 4, n, &a, stride, c, c_stride);
-    }
-}
-
-/* Point by point: nothing is summed over points. `out` is in the kernels' precision. */
-#define POINT_DECLARE(r) V p##r = {0}, q##r = {0}, s##r = {0}, t##r = {0};
-#define POINT_STEP(r)                                                                                        \
-  {                                                                                                          \
-    const V w = ((const V *)((const real *)y[i] + row[r]))[v];                                               \
-    p##r += w * a, q##r += w * b, s##r += w * c, t##r += w * d;                                              \
-  }
-#define POINT_STORE(r)                                                                                       \
-  if (r < rows) {                                                                                            \
-    real *at = out + r * (int64_t)n * stride + v * LANES;                                                    \
-    *(V *)at = p##r;                                                                                         \
-    if (columns > 1) *(V *)(at + stride) = q##r;                                                             \
-    if (columns > 2) *(V *)(at + 2 * stride) = s##r;                                                         \
-    if (columns > 3) *(V *)(at + 3 * stride) = t##r;                                                         \
-  }
-static void NAME(point_block)(int first_y, int rows, int first_x, int columns, int n, int count,
-                              const void *const *y, const void *const *x, int tile, real *out,
-                              int64_t stride) {
-  size_t row[OUTER_ROWS], column[4];
-  for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)(first_y + (r < rows ? r : rows - 1)) * (size_t)tile;
-  for (int j = 0; j < 4; j++) column[j] = (size_t)(first_x + (j < columns ? j : columns - 1)) * (size_t)tile;
-  for (int v = 0; v < tile / LANES; v++) {
-    EACH_OUTER(POINT_DECLARE)
-    for (int i = 0; i < count; i++) {
-      const real *base = x[i];
-      const V a = ((const V *)(base + column[0]))[v], b = ((const V *)(base + column[1]))[v];
-      const V c = ((const V *)(base + column[2]))[v], d = ((const V *)(base + column[3]))[v];
-      EACH_OUTER(POINT_STEP)
-    }
-    EACH_OUTER(POINT_STORE)
-  }
-}
-
-static void NAME(outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
-                               void *out, int64_t stride) {
-  const int block = NAME(near_rows)(count * tile);
-  for (int first = 0; first < n; first += block) {
-    const int end = n - first < block ? n : first + block;
-    for (int r = 0; r < m; r += OUTER_ROWS)
-      for (int j = first; j < end; j += 4) NAME(point_block)
-    (r, m - r < OUTER_ROWS ? m - r : OUTER_ROWS, j, end - j < 4 ? end - j : 4, n, count, y, x, tile,
-     (real *)out + ((int64_t)r * n + j) * stride, stride);
-  }
-}
+#include "exec_simd_outer.h"
 
 static void NAME(sum_points)(int m, int count, const void *const *a, int tile, void *out, int64_t stride) {
   for (int r = 0; r < m; r++)
@@ -568,6 +455,8 @@ const exec_kernels TABLE = {
     .single = SINGLE,
     .lanes = LANES,
     .panel = GEMM_ROWS,
+    .tile_bytes = TILE_BYTES,
+    .piece_bytes = PIECE_BYTES,
     .elementwise =
         {
 #define KERNEL(op, name, inputs) [PCSIM_OP_##op] = NAME(op_##op),
@@ -628,10 +517,13 @@ const exec_kernels TABLE = {
 #undef ONE
 #undef SELECT
 #undef EACH_ROW
-#undef EACH_OUTER
 #undef DECLARE_3
 #undef STEP_3
 #undef STORE_3
+#undef EACH_HALF_ROW
+#undef DECLARE_6
+#undef STEP_6
+#undef STORE_6
 #undef DECLARE_1
 #undef STEP_1
 #undef STORE_1
@@ -639,10 +531,3 @@ const exec_kernels TABLE = {
 #undef ROW_DECLARE
 #undef ROW_STEP
 #undef ROW_STORE
-#undef POINT_DECLARE
-#undef POINT_STEP
-#undef POINT_STORE
-#undef OUTER_DECLARE
-#undef OUTER_ROW
-#undef OUTER_STEP
-#undef OUTER_ADD

@@ -4,7 +4,10 @@
 
 #define VECTOR_BYTES 16
 #define GEMM_ROWS 4
-#define OUTER_ROWS 3
+#define OUTER_COLUMNS 4
+#define NEAR_BYTES 16384
+#define TILE_BYTES (384 * 1024)
+#define PIECE_BYTES (576 * 8)
 #define INSTRUCTIONS "portable"
 #include "exec_simd_map.h"
 #include "exec_simd_math.h"

@@ -14,6 +14,7 @@
 
 enum { MAX_POINTS = 8192 };
 static int num_points = MAX_POINTS;
+static const char *instructions; /**< NULL: the best of the processor */
 
 typedef enum { RUN, JACOBIAN, PRODUCT } mode;
 typedef struct {
@@ -97,7 +98,7 @@ static duration best_of(pcsim_executor *x, mode m, int points, double *product, 
   run_once(x, m, m == PRODUCT ? 1 : points, product);
   *peak = 0;
   do {
-    const double rate = peak_operations(single, threads);
+    const double rate = peak_operations(instructions, single, threads);
     if (rate > *peak) *peak = rate;
     const int runs = m == PRODUCT ? 1 : 3 * MAX_POINTS / num_points;
     for (int i = 0; i < runs; i++) {
@@ -115,8 +116,11 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
   pcsim_executor *x = NULL;
   static double data[2 * MAX_POINTS];
   if (f->create(width, &p) != PCSIM_OK) bench_stop(f->kind);
-  if (pcsim_executor_create(p, &(pcsim_executor_options){.threads = threads, .single = single, .tile = tile},
-                            &x) != PCSIM_OK)
+  if (pcsim_executor_create(
+          p,
+          &(pcsim_executor_options){
+              .threads = threads, .single = single, .tile = tile, .instructions = instructions},
+          &x) != PCSIM_OK)
     bench_stop(f->kind);
   bind_all(p, x, data);
   const double count = count_parameters(width);
@@ -158,6 +162,7 @@ int main(int argc, char **argv) {
   const double budget = argument(argc, argv, 2, "seconds a figure", 0.5, 0, 3600);
   const int tile = (int)argument(argc, argv, 3, "points a tile", 0, 0, MAX_POINTS);
   num_points = (int)argument(argc, argv, 4, "points a run", MAX_POINTS, 1, MAX_POINTS);
+  if (argc > 5) instructions = argv[5];
   for (int threads = 1; threads <= 2; threads++)
     printf("{\"bench\": \"autodiff\", \"figure\": \"bandwidth %d\", \"value\": %.2f, \"unit\": \"GB/s\"}\n",
            threads, peak_bandwidth(threads) * 1e-9);

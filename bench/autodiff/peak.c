@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 double now(void) {
@@ -45,27 +46,30 @@ PEAK_12(avx2_single, float, 16, unused)
 
 static volatile double sink;
 
-static int vector_bytes(void) {
+/** Of an instruction set, NULL: the best of the processor. */
+static int vector_bytes(const char *instructions) {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") ? 64 : 32;
+  return __builtin_cpu_supports("avx512f") && !(instructions && !strcmp(instructions, "avx2")) ? 64 : 32;
 #else
+  (void)instructions;
   return 16;
 #endif
 }
 
-static double rounds(bool single) {
+static double rounds(int bytes, bool single) {
   const double before = now();
 #if defined(__x86_64__)
-  if (vector_bytes() == 64) sink = single ? avx512_single() : avx512_double();
+  if (bytes == 64) sink = single ? avx512_single() : avx512_double();
   else
 #endif
     sink = single ? avx2_single() : avx2_double();
-  const double operations = 2.0 * 12 * ROUNDS * vector_bytes() / (single ? 4 : 8);
+  const double operations = 2.0 * 12 * ROUNDS * bytes / (single ? 4 : 8);
   return operations / (now() - before);
 }
 
 typedef struct {
   bool single;
+  int bytes; /**< of a vector */
   double *data;
   size_t n;
   double rate;
@@ -76,7 +80,7 @@ static void *operations_job(void *argument) {
   job *j = argument;
   pthread_barrier_wait(j->barrier);
   for (int i = 0; i < 8; i++) {
-    const double rate = rounds(j->single);
+    const double rate = rounds(j->bytes, j->single);
     if (rate > j->rate) j->rate = rate;
   }
   return NULL;
@@ -114,9 +118,9 @@ static double all(void *(*work)(void *), job *jobs, int threads) {
   return total;
 }
 
-double peak_operations(bool single, int threads) {
+double peak_operations(const char *instructions, bool single, int threads) {
   job jobs[MAX_THREADS] = {{0}};
-  for (int i = 0; i < threads; i++) jobs[i].single = single;
+  for (int i = 0; i < threads; i++) jobs[i] = (job){.single = single, .bytes = vector_bytes(instructions)};
   return all(operations_job, jobs, threads);
 }
 

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/** Fused multiply-adds on registers only: operations (2 each) a second of `threads` threads together. */
-double peak_operations(bool single, int threads);
+/** Fused multiply-adds on registers only: operations (2 each) a second of `threads` threads together, with
+ * the widest vectors of the processor or those of "avx2". */
+double peak_operations(const char *instructions, bool single, int threads);
 /** Bytes read a second by `threads` threads together, from arrays that no cache holds. */
 double peak_bandwidth(int threads);
 double now(void);

@@ -36,8 +36,9 @@ static int larger(const builder *b, pcsim_value a, int rows) {
   return have > rows ? have : rows;
 }
 
-/** An operator on values that exist; functions too, which machine code leaves to the kernels. */
-static pcsim_value operate(const builder *b) {
+/** An operator on values that exist; functions too, which machine code leaves to the kernels. `plain`: one
+ * that neither compares nor is a function, so that machine code takes the widest vectors. */
+static pcsim_value operate(const builder *b, bool plain) {
   static const pcsim_op unary[] = {PCSIM_OP_NEG, PCSIM_OP_ABS,  PCSIM_OP_SQRT, PCSIM_OP_FLOOR,
                                    PCSIM_OP_NOT, PCSIM_OP_SIGN, PCSIM_OP_TANH},
                         binary[] = {PCSIM_OP_ADD, PCSIM_OP_SUB, PCSIM_OP_MUL, PCSIM_OP_DIV, PCSIM_OP_MIN,
@@ -45,8 +46,8 @@ static pcsim_value operate(const builder *b) {
                                     PCSIM_OP_OR,  PCSIM_OP_MUL, PCSIM_OP_ADD, PCSIM_OP_SUB, PCSIM_OP_MUL};
   const pcsim_value a = any(b, 0), c = any(b, b->p->nodes[a].rows);
   const int kind = pick(10);
-  if (kind == 0) return pcsim_build_unary(b->p, unary[pick(7)], a);
-  if (kind > 1) return pcsim_build_binary(b->p, binary[pick(15)], a, c);
+  if (kind == 0) return pcsim_build_unary(b->p, unary[pick(plain ? 4 : 7)], a);
+  if (kind > 1 || plain) return pcsim_build_binary(b->p, binary[plain ? pick(4) : pick(15)], a, c);
   const pcsim_value d = any(b, larger(b, c, b->p->nodes[a].rows));
   return pcsim_build_op(b->p, PCSIM_OP_WHERE, (pcsim_value[]){a, c, d}, 3);
 }
@@ -92,9 +93,10 @@ static pcsim_program *random_program(void) {
   for (int m = 0; m < pick(3); m++) gather(&b, maps[m], inputs + 5, INPUTS - 5);
   b.values[b.count++] = pcsim_build_constant(b.p, 0.75);
   b.values[b.count++] = pcsim_build_constants(b.p, 3, column);
+  const bool plain = pick(3) == 0;
   const int total = b.count + 10 + pick(VALUES - 10 - b.count);
   while (b.count < total) {
-    const pcsim_value v = pick(8) ? operate(&b) : rearrange(&b);
+    const pcsim_value v = pick(8) ? operate(&b, plain) : rearrange(&b);
     assert_ok(pcsim_program_status(b.p));
     b.values[b.count++] = v;
   }
