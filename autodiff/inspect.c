@@ -29,6 +29,12 @@ const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, 
   return NULL;
 }
 
+const char *pcsim_program_output(const pcsim_program *program, int i, int *rows) {
+  if (i < 0 || i >= program->num_outputs) return NULL;
+  if (rows) *rows = graph_node(program, program->outputs[i].value)->rows;
+  return program->outputs[i].name;
+}
+
 const char *pcsim_program_parameter_name(const pcsim_program *program, int i, int *rows, int *columns) {
   for (pcsim_value v = 0; v < program->num_nodes; v++) {
     const node *n = graph_node(program, v);

@@ -160,6 +160,7 @@ typedef struct {
   pcsim_scalar *scalar;
   pcsim_training *training; /**< of a case with a network: nothing of the above but tree, output,
                                text, hash */
+  struct cli_train_monitors *train_monitors;     /**< NULL: none */
   struct cli_train_references *train_references; /**< NULL: none */
 } cli_session;
 

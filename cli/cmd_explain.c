@@ -112,13 +112,46 @@ static pcsim_status print_case(const pcsim_transport_view *view) {
   return print_one("simplified", view->force);
 }
 
+static pcsim_status print_text(void *context, const char *title, const char *text,
+                               const pcsim_program *lowered) {
+  pcsim_program *simplified = NULL;
+  (void)context;
+  PCSIM_TRY(pcsim_program_copy(lowered, &simplified));
+  pcsim_status status = pcsim_program_simplify(simplified);
+  printf("%s: %s\n", title, text);
+  if (status == PCSIM_OK) status = print_both(lowered, simplified);
+  printf("\n");
+  pcsim_program_destroy(&simplified);
+  return status;
+}
+
+/** Rank 0: a training is of one process. */
+static pcsim_status explain_training(const char *path) {
+  pcsim_tree *tree = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_tree_read(path, &tree), status, done);
+  PCSIM_GOTO(pcsim_training_explain(tree, print_text, NULL), status, done);
+  status = pcsim_tree_status(tree);
+done:
+  pcsim_tree_destroy(&tree);
+  return status;
+}
+
+static pcsim_status is_training(const char *path, bool *given) {
+  pcsim_tree *tree = NULL;
+  PCSIM_TRY(pcsim_tree_read(path, &tree));
+  *given = pcsim_training_given(tree);
+  pcsim_tree_destroy(&tree);
+  return PCSIM_OK;
+}
+
 /** The mesh is made in a temporary folder: it decides how many components a vector has. */
 static pcsim_status explain_case(cli_session *s, const char *path) {
   char *folder = NULL, raw[4200] = "";
   cli *c = s->c;
-  PCSIM_TRY(cli_refuse_network(c, path,
-                               "what `pcsim explain` shows of a case are the programs of the solver; give "
-                               "the equations: pcsim explain \"u_t + u*u_x\""));
+  bool training = false;
+  PCSIM_TRY(pcsim_status_agree(c->comm, is_training(path, &training)));
+  if (training) return pcsim_status_agree(c->comm, c->rank == 0 ? explain_training(path) : PCSIM_OK);
   PCSIM_TRY(cli_session_read(c, path, NULL, s));
   PCSIM_CHECK(pcsim_transport_given(s->tree) || pcsim_joined_given(s->tree), PCSIM_ERR_CASE,
               "pcsim explain: %s has no typed equations (physics: {unknowns: ..., equations: ...})", path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file cmd_list.c  pcsim list [TABLE]: what can be named in a case, from the tables that the modules read
  * by. */
-#include "cli.h"
+#include "train.h"
 
 #include <string.h>
 
@@ -55,6 +55,14 @@ static void list_conditions(void) {
   }
 }
 
+static void list_kinds(bool (*get)(size_t i, pcsim_training_kind *kind)) {
+  pcsim_training_kind kind;
+  for (size_t i = 0; get(i, &kind); i++) {
+    printf("%s\n  %s\n", kind.name, kind.help);
+    print_keys("    ", kind.keys, kind.num_keys);
+  }
+}
+
 static void list_monitors(void) {
   const pcsim_monitor_kind *kind;
   for (size_t i = 0; (kind = pcsim_monitor_kind_get(i)); i++) {
@@ -62,6 +70,8 @@ static void list_monitors(void) {
     if (kind->quantities && *kind->quantities) printf("  quantities: %s\n", kind->quantities);
     print_keys("    ", kind->keys, kind->num_keys);
   }
+  printf("\nOf a case with a network:\n");
+  list_kinds(cli_train_monitor_kind);
 }
 
 static void list_solutions(void) {
@@ -81,13 +91,6 @@ static void list_functions(void) {
   }
 }
 
-static void list_kinds(bool (*get)(size_t i, pcsim_training_kind *kind)) {
-  pcsim_training_kind kind;
-  for (size_t i = 0; get(i, &kind); i++) {
-    printf("%s\n  %s\n", kind.name, kind.help);
-    print_keys("    ", kind.keys, kind.num_keys);
-  }
-}
 static void list_networks(void) { list_kinds(pcsim_network_kind); }
 static void list_optimizers(void) { list_kinds(pcsim_optimizer_kind); }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file cmd_sample.c  pcsim sample DIR --at FILE.csv: the fields of a run at points.
  *
- *  The run's mesh and last state are loaded again, so that the gradients of the solver serve: the value of
- * the cell that holds the point plus its gradient times the distance to the centre, second order. */
+ *  A training has left its network, which is asked. Of a run of the solver mesh and last state are loaded
+ * again, so that its gradients serve: the value of the cell that holds the point plus its gradient times the
+ * distance to the centre, second order. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -10,25 +11,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COORDINATES = 64 };
+
+/* What the columns of the file are. */
+typedef struct {
+  int num, most; /* coordinates that are asked for, columns that there may be: a z though the mesh is plane */
+  const char *const *name; /* [most]; checked where the file names its columns and `named` is set */
+  bool named;
+} columns;
+
 typedef struct {
   int64_t count, room;
-  double (*x)[3];
+  int width;
+  double *x; /* [count][width]; what the file lacks is 0 */
 } points;
 
-static pcsim_status add_point(points *p, const double x[3]) {
+static pcsim_status add_point(points *p, const double *x) {
   if (p->count == p->room) {
     p->room = p->room ? 2 * p->room : 256;
-    PCSIM_TRY(pcsim_realloc((size_t)p->room, sizeof *p->x, &p->x));
+    PCSIM_TRY(pcsim_realloc((size_t)(p->room * p->width), sizeof *p->x, &p->x));
   }
-  memcpy(p->x[p->count++], x, sizeof *p->x);
+  memcpy(p->x + p->count++ * p->width, x, (size_t)p->width * sizeof *p->x);
   return PCSIM_OK;
 }
 
-/* One row: `dim` numbers, or three where z stands though the mesh is plane. */
-static pcsim_status parse_row(const char *path, int number, const char *row, int dim, double x[3]) {
+/* "x, y": the coordinates that are asked for. */
+static const char *list_names(const columns *c, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < c->num && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", c->name[i]);
+  return text;
+}
+
+/* One row of numbers. */
+static pcsim_status parse_row(const char *path, int number, const char *row, const columns *c, double *x) {
   const char *at = row;
+  char names[300];
   int n = 0;
-  for (; n < 3 && *at; n++) {
+  for (; n < c->most && *at; n++) {
     char *end;
     x[n] = strtod(at, &end);
     PCSIM_CHECK(end != at && isfinite(x[n]), PCSIM_ERR_CASE, "%s:%d:%d: expected a number", path, number,
@@ -39,18 +60,35 @@ static pcsim_status parse_row(const char *path, int number, const char *row, int
       PCSIM_CHECK(end != at, PCSIM_ERR_CASE, "%s:%d:%d: expected a comma", path, number, (int)(at - row) + 1);
     at += strspn(at, " \t\r");
   }
-  PCSIM_CHECK(!*at, PCSIM_ERR_CASE, "%s:%d:%d: more than three columns; expected x, y%s", path, number,
-              (int)(at - row) + 1, dim == 3 ? ", z" : "");
-  PCSIM_CHECK(n >= dim, PCSIM_ERR_CASE, "%s:%d:1: %d columns; expected %d coordinates", path, number, n, dim);
-  if (dim == 2) x[2] = 0;
+  PCSIM_CHECK(!*at, PCSIM_ERR_CASE, "%s:%d:%d: more than %d columns; expected %s", path, number,
+              (int)(at - row) + 1, c->most, list_names(c, names, sizeof names));
+  PCSIM_CHECK(n >= c->num, PCSIM_ERR_CASE, "%s:%d:1: %d columns; expected %s", path, number, n,
+              list_names(c, names, sizeof names));
+  for (int i = c->num; i < c->most; i++) x[i] = 0;
+  return PCSIM_OK;
+}
+
+/* A line of names says the same as the order that is asked for. */
+static pcsim_status check_header(const char *path, int number, const char *row, const columns *c) {
+  const char *at = row;
+  char names[300];
+  for (int i = 0; c->named && i < c->num; i++) {
+    at += strspn(at, " \t\",;\r");
+    const size_t length = strcspn(at, " \t\",;\r");
+    PCSIM_CHECK(length == strlen(c->name[i]) && !strncmp(at, c->name[i], length), PCSIM_ERR_CASE,
+                "%s:%d:%d: column %d is `%.*s`; expected %s", path, number, (int)(at - row) + 1, i + 1,
+                (int)length, at, list_names(c, names, sizeof names));
+    at += length;
+  }
   return PCSIM_OK;
 }
 
 /* Blank lines, lines with # and one line of names at the start are skipped. */
-static pcsim_status read_points(const char *path, int dim, points *p) {
+static pcsim_status read_points(const char *path, const columns *c, points *p) {
   char *text = NULL, *next;
   size_t size;
   int number = 0;
+  p->width = c->most;
   PCSIM_TRY(pcsim_file_read(path, 0, &text, &size));
   pcsim_status status = PCSIM_OK;
   bool first = true;
@@ -62,9 +100,12 @@ static pcsim_status read_points(const char *path, int dim, points *p) {
     if (!*word || *word == '#') continue;
     bool names = first && (isalpha((unsigned char)*word) || *word == '"');
     first = false;
-    if (names) continue;
-    double x[3] = {0};
-    status = parse_row(path, number, word, dim, x);
+    if (names) {
+      status = check_header(path, number, word, c);
+      continue;
+    }
+    double x[COORDINATES] = {0};
+    status = parse_row(path, number, word, c, x);
     if (status == PCSIM_OK) status = add_point(p, x);
   }
   pcsim_free(&text);
@@ -90,7 +131,7 @@ static pcsim_status sample_all(cli_session *s, const points *p, const pcsim_fiel
     int rank;
     int64_t cell;
     bool inside;
-    PCSIM_TRY(pcsim_mesh_locate(s->mesh, p->x[i], &rank, &cell, &inside));
+    PCSIM_TRY(pcsim_mesh_locate(s->mesh, p->x + 3 * i, &rank, &cell, &inside));
     for (int k = 0; k < f->num; k++) values[f->num * i + k] = inside ? 0 : NAN;
     *outside += !inside;
     if (!inside || rank != s->c->rank) continue;
@@ -99,7 +140,7 @@ static pcsim_status sample_all(cli_session *s, const points *p, const pcsim_fiel
       const pcsim_scalar *field = &f->scalar[k];
       const double *g = field->gradient + 3 * field->stride * cell;
       double value = field->value[field->stride * cell];
-      for (int j = 0; j < 3; j++) value += g[j] * (p->x[i][j] - centre[j]);
+      for (int j = 0; j < 3; j++) value += g[j] * (p->x[3 * i + j] - centre[j]);
       values[f->num * i + k] = value;
     }
   }
@@ -107,25 +148,22 @@ static pcsim_status sample_all(cli_session *s, const points *p, const pcsim_fiel
   return PCSIM_OK;
 }
 
-static pcsim_status print_samples(const points *p, const pcsim_fields *f, const double *values, int dim,
+/* Columns of coordinates, then those of fields that are shown; `values` [points][width]. */
+static pcsim_status print_samples(const points *p, const columns *c, const char *const *field,
+                                  const int *shown, int num_shown, const double *values, int width,
                                   const char *out) {
   char *text = NULL;
   size_t size;
-  int *shown = NULL;
-  PCSIM_TRY(pcsim_alloc((size_t)f->num, sizeof *shown, &shown));
-  const int n = shown_fields(f, dim, shown);
   FILE *file = open_memstream(&text, &size);
-  if (!file) pcsim_free(&shown);
   PCSIM_CHECK(file, PCSIM_ERR_MEMORY, "out of memory for %lld rows", (long long)p->count);
-  fprintf(file, dim == 3 ? "x,y,z" : "x,y");
-  for (int k = 0; k < n; k++) fprintf(file, ",%s", f->scalar[shown[k]].name);
+  for (int k = 0; k < c->num; k++) fprintf(file, "%s%s", k ? "," : "", c->name[k]);
+  for (int k = 0; k < num_shown; k++) fprintf(file, ",%s", field[k]);
   fputc('\n', file);
   for (int64_t i = 0; i < p->count; i++) {
-    for (int k = 0; k < dim; k++) fprintf(file, "%s%.17g", k ? "," : "", p->x[i][k]);
-    for (int k = 0; k < n; k++) fprintf(file, ",%.17g", values[f->num * i + shown[k]]);
+    for (int k = 0; k < c->num; k++) fprintf(file, "%s%.17g", k ? "," : "", p->x[i * p->width + k]);
+    for (int k = 0; k < num_shown; k++) fprintf(file, ",%.17g", values[width * i + shown[k]]);
     fputc('\n', file);
   }
-  pcsim_free(&shown);
   bool bad = fclose(file) != 0;
   pcsim_status status = PCSIM_OK;
   if (bad)
@@ -136,6 +174,67 @@ static pcsim_status print_samples(const points *p, const pcsim_fields *f, const 
   return status;
 }
 
+static pcsim_status print_fields(const points *p, const columns *c, const pcsim_fields *f,
+                                 const double *values, const char *out) {
+  const char **names = NULL;
+  int *shown = NULL;
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)f->num, sizeof *shown, &shown), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)f->num, sizeof *names, &names), status, done);
+  const int n = shown_fields(f, c->num, shown);
+  for (int k = 0; k < n; k++) names[k] = f->scalar[shown[k]].name;
+  status = print_samples(p, c, names, shown, n, values, f->num, out);
+done:
+  pcsim_free(&names), pcsim_free(&shown);
+  return status;
+}
+
+/* ------------------------------------------------------------------ of a training */
+
+static pcsim_status sample_model(pcsim_trained *model, const char *at, const char *out) {
+  const pcsim_trained_view *v = pcsim_trained_get(model);
+  const columns c = {v->num_coordinates, v->num_coordinates, v->coordinate, true};
+  points p = {0};
+  double *values = NULL;
+  int *shown = NULL;
+  int64_t outside = 0;
+  pcsim_status status;
+  PCSIM_GOTO(read_points(at, &c, &p), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)(p.count * v->num_unknowns), sizeof *values, &values), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)v->num_unknowns, sizeof *shown, &shown), status, done);
+  for (int u = 0; u < v->num_unknowns; u++) shown[u] = u;
+  PCSIM_GOTO(pcsim_trained_evaluate(model, p.count, p.x, values), status, done);
+  for (int64_t i = 0; i < p.count; i++) outside += isnan(values[i * v->num_unknowns]);
+  PCSIM_GOTO(print_samples(&p, &c, v->unknown, shown, v->num_unknowns, values, v->num_unknowns, out), status,
+             done);
+  if (outside)
+    pcsim_log(PCSIM_LOG_WARNING, "%lld of %lld points lie outside the domain or the ranges (nan)",
+              (long long)outside, (long long)p.count);
+done:
+  pcsim_free(&values), pcsim_free(&shown);
+  pcsim_free(&p.x);
+  return status;
+}
+
+/* The network of a run folder: its file, and what the case says of the domain. */
+static pcsim_status sample_training(const char *folder, const char *file, const char *at, const char *out) {
+  pcsim_tree *tree = NULL;
+  pcsim_trained *model = NULL;
+  char path[4200];
+  pcsim_status status;
+  snprintf(path, sizeof path, "%s/case.yaml", folder);
+  PCSIM_GOTO(pcsim_tree_read(path, &tree), status, done);
+  PCSIM_GOTO(pcsim_trained_open(tree, file, &model), status, done);
+  PCSIM_GOTO(pcsim_tree_status(tree), status, done);
+  status = sample_model(model, at, out);
+done:
+  pcsim_trained_destroy(&model);
+  pcsim_tree_destroy(&tree);
+  return status;
+}
+
+/* -------------------------------------------------------------------- of the solver */
+
 static pcsim_status sample(cli_session *s, const char *folder, const char *at, const char *out) {
   points p = {0};
   pcsim_fields fields;
@@ -143,13 +242,14 @@ static pcsim_status sample(cli_session *s, const char *folder, const char *at, c
   int64_t outside = 0;
   pcsim_status status = PCSIM_OK;
   PCSIM_GOTO(cli_session_open_run(s->c, folder, s), status, done);
-  int dim = pcsim_mesh_get(s->mesh)->dim;
-  PCSIM_GOTO(pcsim_status_agree(s->c->comm, read_points(at, dim, &p)), status, done);
+  static const char *const axes[] = {"x", "y", "z"};
+  const columns c = {pcsim_mesh_get(s->mesh)->dim, 3, axes, false};
+  PCSIM_GOTO(pcsim_status_agree(s->c->comm, read_points(at, &c, &p)), status, done);
   PCSIM_GOTO(cli_solver_fields(s, &fields), status, done);
   status = pcsim_alloc((size_t)(p.count * fields.num), sizeof *values, &values);
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   PCSIM_GOTO(sample_all(s, &p, &fields, values, &outside), status, done);
-  status = s->c->rank == 0 ? print_samples(&p, &fields, values, dim, out) : PCSIM_OK;
+  status = s->c->rank == 0 ? print_fields(&p, &c, &fields, values, out) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(s->c->comm, status), status, done);
   if (outside)
     pcsim_log(PCSIM_LOG_WARNING, "%lld of %lld points lie outside the mesh (nan)", (long long)outside,
@@ -168,6 +268,10 @@ pcsim_status cmd_sample(cli *c, int argc, char **argv) {
   PCSIM_TRY(cli_options_read("sample", argc, argv, options, 2, "DIR", 1, 1, &folder, &n));
   PCSIM_CHECK(at, PCSIM_ERR_CASE,
               "pcsim sample: --at FILE.csv is missing: the points, one x, y (, z) a line");
+  char model[4200];
+  snprintf(model, sizeof model, "%s/model.h5", folder);
+  if (pcsim_file_exists(model))
+    return pcsim_status_agree(c->comm, c->rank == 0 ? sample_training(folder, model, at, out) : PCSIM_OK);
   cli_session session = {.c = c};
   return sample(&session, folder, at, out);
 }

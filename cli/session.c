@@ -51,8 +51,10 @@ const pcsim_key cli_training_case_keys[] = {
     {"inputs", PCSIM_KEY_MAPPING, "", NULL, "", "parameters that the network takes, with their ranges", 0, 0},
     {"network", PCSIM_KEY_MAPPING, "", NULL, "", "what the unknowns are made of", 0, 0},
     {"train", PCSIM_KEY_MAPPING, NULL, NULL, "", "budget, seed, and what is not to be chosen", 0, 0},
+    {"monitors", PCSIM_KEY_MAPPING, "", NULL, "",
+     "quantities to follow: forces, flow-rate, integral, at times and inputs", 0, 0},
     {"output", PCSIM_KEY_MAPPING, "", NULL, "", "what the run folder gets", 0, 0},
-    {"reference", PCSIM_KEY_MAPPING, "", NULL, "", "known fields to compare with", 0, 0},
+    {"reference", PCSIM_KEY_MAPPING, "", NULL, "", "known fields and quantities to compare with", 0, 0},
 };
 const size_t cli_num_training_case_keys = sizeof cli_training_case_keys / sizeof *cli_training_case_keys;
 
@@ -132,7 +134,9 @@ static pcsim_status read_training(cli_session *s) {
         "a network is trained by one process; `train: {threads: N}` says on how many processors");
   read_training_output(s);
   PCSIM_TRY(pcsim_training_read(s->tree, &s->training));
-  if (s->training) PCSIM_TRY(cli_train_references_read(s->tree, s->training, &s->train_references));
+  if (s->training) PCSIM_TRY(cli_train_monitors_read(s->tree, s->training, &s->train_monitors));
+  if (s->training)
+    PCSIM_TRY(cli_train_references_read(s->tree, s->training, s->train_monitors, &s->train_references));
   PCSIM_TRY(pcsim_tree_status(s->tree));
   PCSIM_TRY(pcsim_tree_write(s->tree, &s->text));
   cli_hash(s->text, strlen(s->text), NULL, 0, s->case_hash);
@@ -358,6 +362,7 @@ void cli_session_close(cli_session *s) {
   if (!s->c) return;
   cli_session_drop_mesh(s);
   cli_train_references_destroy(&s->train_references);
+  cli_train_monitors_destroy(&s->train_monitors);
   pcsim_training_destroy(&s->training);
   pcsim_mesh_spec_destroy(&s->spec);
   pcsim_free(&s->output.times);

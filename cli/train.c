@@ -17,6 +17,7 @@ typedef struct {
   char checkpoint[4200], history_path[4200];
   double *row;
   int num_quantities;
+  pcsim_quantity *quantity;    /* [num_quantities] as they were last evaluated */
   int64_t looks;               /* since the last checkpoint */
   double written_at, shown_at; /* wall clock */
   double began_wall, began_cpu;
@@ -25,15 +26,31 @@ typedef struct {
 
 /* ------------------------------------------------------------------------- on the way */
 
+/* Errors against `reference:`, then what the monitors follow; `all` NULL: only how many. */
+static int followed(const cli_session *s, pcsim_quantity *all) {
+  const pcsim_quantity *errors, *monitored;
+  const int n = cli_train_references_quantities(s->train_references, &errors),
+            m = cli_train_monitors_quantities(s->train_monitors, &monitored);
+  if (all && n) memcpy(all, errors, (size_t)n * sizeof *all);
+  if (all && m) memcpy(all + n, monitored, (size_t)m * sizeof *all);
+  return n + m;
+}
+
+static pcsim_status evaluate(const cli_session *s, bool whole) {
+  PCSIM_TRY(cli_train_monitors_evaluate(s->train_monitors, whole));
+  return cli_train_references_compare(s->train_references, s->training, whole);
+}
+
 static pcsim_status open_history(course *c) {
-  const pcsim_quantity *q;
   const char **names = NULL;
-  c->num_quantities = cli_train_references_quantities(c->s->train_references, &q);
+  c->num_quantities = followed(c->s, NULL);
+  PCSIM_TRY(pcsim_alloc((size_t)c->num_quantities, sizeof *c->quantity, &c->quantity));
+  followed(c->s, c->quantity);
   const int n = NUM_COLUMNS + c->num_quantities;
   const int64_t at = pcsim_training_at(c->s->training);
   PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *c->row, &c->row));
   PCSIM_TRY(pcsim_alloc((size_t)n, sizeof *names, &names));
-  for (int i = 0; i < n; i++) names[i] = i < NUM_COLUMNS ? columns[i] : q[i - NUM_COLUMNS].name;
+  for (int i = 0; i < n; i++) names[i] = i < NUM_COLUMNS ? columns[i] : c->quantity[i - NUM_COLUMNS].name;
   /* rows of steps that are done again go */
   pcsim_status status = pcsim_history_open(c->history_path, names, n, at > 0 ? at + 1 : -1, &c->history);
   pcsim_free(&names);
@@ -41,19 +58,17 @@ static pcsim_status open_history(course *c) {
 }
 
 static pcsim_status add_row(course *c, const pcsim_training_step *step) {
-  const pcsim_quantity *q;
   const double numbers[NUM_COLUMNS] = {(double)step->step,   sqrt(2 * step->loss), sqrt(2 * step->held_out),
                                        sqrt(2 * step->best), step->gradient,       step->radius,
                                        step->seconds};
   memcpy(c->row, numbers, sizeof numbers);
-  cli_train_references_quantities(c->s->train_references, &q);
-  for (int i = 0; i < c->num_quantities; i++) c->row[NUM_COLUMNS + i] = q[i].value;
+  followed(c->s, c->quantity);
+  for (int i = 0; i < c->num_quantities; i++) c->row[NUM_COLUMNS + i] = c->quantity[i].value;
   return pcsim_history_add(c->history, c->row);
 }
 
 static void show(course *c, const pcsim_training_step *step) {
   const pcsim_training_view *v = pcsim_training_get(c->s->training);
-  const pcsim_quantity *q;
   char line[512], left[48] = "", part[64] = "";
   const double now = pcsim_time_wall();
   if (now - c->shown_at < progress_seconds) return;
@@ -68,9 +83,9 @@ static void show(course *c, const pcsim_training_step *step) {
       snprintf(line, sizeof line, "%sstep %lld: residual %.2e, held out %.2e, radius %.1e, %lld points%s",
                part, (long long)step->step, sqrt(2 * step->loss), sqrt(2 * step->held_out), step->radius,
                (long long)v->num_points, left);
-  const int n = cli_train_references_quantities(c->s->train_references, &q);
-  for (int i = 0; i < n && i < 3 && used < 400; i++)
-    used += snprintf(line + used, sizeof line - (size_t)used, ", %s %.2e", q[i].name, q[i].value);
+  for (int i = 0; i < c->num_quantities && i < 3 && used < 400; i++)
+    used += snprintf(line + used, sizeof line - (size_t)used, ", %s %.2e", c->quantity[i].name,
+                     c->quantity[i].value);
   pcsim_log(PCSIM_LOG_PROGRESS, "%s", line);
 }
 
@@ -82,7 +97,7 @@ static pcsim_status write_checkpoint(course *c) {
 
 static pcsim_status observe(void *context, const pcsim_training_step *step) {
   course *c = context;
-  PCSIM_TRY(cli_train_references_compare(c->s->train_references, c->s->training, false));
+  PCSIM_TRY(evaluate(c->s, false));
   PCSIM_TRY(add_row(c, step));
   show(c, step);
   const int64_t every = c->s->output.checkpoint;
@@ -113,7 +128,7 @@ static const char *status_of(const pcsim_training_result *r) {
                                                   : "not-converged";
 }
 
-enum { MOST_QUANTITIES = 256 };
+enum { MORE_QUANTITIES = 256 /* beside what is followed on the way */ };
 /* Coefficients that were found and are the same everywhere. */
 static pcsim_status gather_numbers(course *c, pcsim_quantity *all, int *n) {
   const pcsim_training_view *v = pcsim_training_get(c->s->training);
@@ -122,7 +137,8 @@ static pcsim_status gather_numbers(course *c, pcsim_quantity *all, int *n) {
   values = point + v->num_coordinates;
   pcsim_status status = pcsim_training_points(c->s->training, 0, 1, point);
   if (status == PCSIM_OK) status = pcsim_training_evaluate(c->s->training, 1, point, values, NULL);
-  for (int u = 0; status == PCSIM_OK && u < v->num_unknowns && *n < MOST_QUANTITIES; u++) {
+  for (int u = 0; status == PCSIM_OK && u < v->num_unknowns && *n < c->num_quantities + MORE_QUANTITIES;
+       u++) {
     if (!v->number[u]) continue;
     pcsim_quantity *q = &all[(*n)++];
     snprintf(q->name, sizeof q->name, "%s", v->unknown[u]);
@@ -133,14 +149,12 @@ static pcsim_status gather_numbers(course *c, pcsim_quantity *all, int *n) {
   return status;
 }
 
-/* Errors first, then numbers that were found, then the residuals at fresh points. */
+/* Errors and monitors first, then numbers that were found, then the residuals at fresh points. */
 static pcsim_status gather(course *c, pcsim_quantity *all, int *n) {
-  const pcsim_quantity *errors;
-  *n = cli_train_references_quantities(c->s->train_references, &errors);
-  memcpy(all, errors, (size_t)*n * sizeof *all);
+  *n = followed(c->s, all);
   PCSIM_TRY(gather_numbers(c, all, n));
   const int groups = pcsim_training_get(c->s->training)->num_groups;
-  for (int g = 0; g < groups && *n < MOST_QUANTITIES; g++) {
+  for (int g = 0; g < groups && *n < c->num_quantities + MORE_QUANTITIES; g++) {
     const char *name;
     double norm;
     PCSIM_TRY(pcsim_training_residual(c->s->training, g, &name, &norm));
@@ -159,8 +173,9 @@ static void log_end(const course *c, const pcsim_training_result *r, const pcsim
             r->reason);
   for (int i = 0; i < n; i++) pcsim_log(PCSIM_LOG_INFO, "  %-24s %.4g", q[i].name, q[i].value);
   for (int i = 0; i < compared; i++)
-    pcsim_log(PCSIM_LOG_INFO, "  reference %s: %.3g (tolerance %.3g): %s", comparison[i].quantity,
-              comparison[i].value, comparison[i].tolerance, comparison[i].met ? "met" : "MISSED");
+    pcsim_log(PCSIM_LOG_INFO, "  reference %s: %.4g, off by %.3g (tolerance %.3g): %s",
+              comparison[i].quantity, comparison[i].value, comparison[i].error, comparison[i].tolerance,
+              comparison[i].met ? "met" : "MISSED");
   pcsim_log(PCSIM_LOG_INFO, "results in %s", c->part->folder);
 }
 
@@ -231,8 +246,9 @@ static pcsim_status finish(course *c, const pcsim_training_result *r) {
   cli_train_album album = {0};
   int n = 0;
   pcsim_status status;
-  PCSIM_GOTO(pcsim_alloc(MOST_QUANTITIES, sizeof *all, &all), status, done);
-  PCSIM_GOTO(cli_train_references_compare(c->s->train_references, c->s->training, true), status, done);
+  const size_t most = (size_t)c->num_quantities + MORE_QUANTITIES;
+  PCSIM_GOTO(pcsim_alloc(most, sizeof *all, &all), status, done);
+  PCSIM_GOTO(evaluate(c->s, true), status, done);
   PCSIM_GOTO(gather(c, all, &n), status, done);
   PCSIM_GOTO(write_checkpoint(c), status, done);
   PCSIM_GOTO(write_model(c), status, done);
@@ -272,6 +288,6 @@ pcsim_status cli_train(cli_session *s, const cli_part *part) {
   status = finish(&c, &result);
 done:
   if (c.history && pcsim_history_close(&c.history) != PCSIM_OK) pcsim_error_clear();
-  pcsim_free(&c.row);
+  pcsim_free(&c.row), pcsim_free(&c.quantity);
   return status;
 }

@@ -5,11 +5,25 @@
 
 #include "cli.h"
 
+/** `monitors:` of a training. Problems go to the tree; NULL where the case has none. Caller destroys, before
+ * the training. */
+typedef struct cli_train_monitors cli_train_monitors;
+pcsim_status cli_train_monitors_read(pcsim_tree *tree, pcsim_training *training,
+                                     cli_train_monitors **monitors) PCSIM_NODISCARD;
+void cli_train_monitors_destroy(cli_train_monitors **monitors);
+/** Of the best state; not `whole`: from fewer points. NULL-safe. */
+pcsim_status cli_train_monitors_evaluate(cli_train_monitors *monitors, bool whole) PCSIM_NODISCARD;
+/** Borrowed; NULL-safe (none). */
+int cli_train_monitors_quantities(const cli_train_monitors *monitors, const pcsim_quantity **quantities);
+/** Kind number i with its keys; false past the last. */
+bool cli_train_monitor_kind(size_t i, pcsim_training_kind *kind);
+
 /** What `reference:` says about a training. It is read and compared here, outside of the training, which does
  * not see it. */
 typedef struct cli_train_references cli_train_references;
 /** Problems go to the tree; NULL where the case has none. Caller destroys. */
 pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *training,
+                                       const cli_train_monitors *monitors,
                                        cli_train_references **references) PCSIM_NODISCARD;
 void cli_train_references_destroy(cli_train_references **references);
 /** Errors of the best state into the quantities "error.NAME", and the verdicts; not `whole`: at fewer points.

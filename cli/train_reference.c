@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file train_reference.c  `reference:` of a training: errors of unknowns against expressions, named
- * solutions and tables. */
+ * solutions and tables, quantities of monitors
+ * against values. */
 #include "train.h"
 
 #include <ctype.h>
@@ -59,9 +60,17 @@ typedef struct {
   bool absolute;            /* not relative to the size of the reference */
 } field;
 
+/* A quantity of a monitor and its known value. */
+typedef struct {
+  int monitored, comparison; /* places */
+} valued;
+
 struct cli_train_references {
   int num;
   field field[MOST];
+  const cli_train_monitors *monitors; /* borrowed */
+  int num_valued;
+  valued valued[MOST];
   int num_quantities, num_comparisons;
   pcsim_quantity quantity[MOST];
   pcsim_comparison comparison[MOST];
@@ -102,6 +111,14 @@ static const pcsim_key field_keys[] = {
     {"source", PCSIM_KEY_TEXT, "", "", "", "where the reference comes from", 0, 0},
 };
 enum { NUM_FIELD_KEYS = sizeof field_keys / sizeof *field_keys };
+
+static const pcsim_key value_keys[] = {
+    {"value", PCSIM_KEY_NUMBER, NULL, "", "", "known value", 0, 0},
+    {"tolerance", PCSIM_KEY_NUMBER, "", "", "1", "largest deviation relative to the value", 0, 0},
+    {"absolute", PCSIM_KEY_NUMBER, "", "", "", "largest deviation", 0, 0},
+    {"source", PCSIM_KEY_TEXT, NULL, "", "", "where the value comes from", 0, 0},
+};
+enum { NUM_VALUE_KEYS = sizeof value_keys / sizeof *value_keys };
 
 static double parameter_nu(pcsim_tree *tree, const pcsim_node *node) {
   const char *const *names;
@@ -311,6 +328,58 @@ static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, c
   return PCSIM_OK;
 }
 
+static int find_monitored(const cli_train_references *r, const char *name) {
+  const pcsim_quantity *q;
+  const int n = cli_train_monitors_quantities(r->monitors, &q);
+  for (int i = 0; i < n; i++)
+    if (!strcmp(q[i].name, name)) return i;
+  return -1;
+}
+
+/* A quantity of a monitor: value, and a tolerance of one of two kinds. */
+static void read_value(pcsim_tree *tree, cli_train_references *r, const char *name, int monitored,
+                       pcsim_node *node) {
+  char where[120];
+  double value = NAN, relative = NAN, absolute = NAN;
+  snprintf(where, sizeof where, "reference.%.64s", name);
+  const size_t before = pcsim_tree_num_problems(tree);
+  pcsim_node_check(tree, node, value_keys, NUM_VALUE_KEYS, where);
+  if (pcsim_tree_num_problems(tree) != before) return;
+  pcsim_node_number(tree, node, "value", &value);
+  pcsim_node_number(tree, node, "tolerance", &relative);
+  pcsim_node_number(tree, node, "absolute", &absolute);
+  if (isnan(relative) == isnan(absolute) || !(isnan(relative) ? absolute > 0 : relative > 0 && value != 0))
+    pcsim_tree_problem(tree, node,
+                       "`%s` needs either a positive `tolerance`, relative to a value that is not zero, or "
+                       "a positive `absolute` one",
+                       name);
+  r->valued[r->num_valued++] = (valued){monitored, r->num_comparisons};
+  pcsim_comparison *c = &r->comparison[r->num_comparisons++];
+  *c = (pcsim_comparison){.value = NAN,
+                          .reference = value,
+                          .error = NAN,
+                          .low = NAN,
+                          .high = NAN,
+                          .absolute = isnan(relative),
+                          .tolerance = isnan(relative) ? absolute : relative};
+  snprintf(c->quantity, sizeof c->quantity, "%s", name);
+  snprintf(c->source, sizeof c->source, "%s", pcsim_node_text(pcsim_node_get(node, "source")));
+}
+
+static void report_unknown(pcsim_tree *tree, const pcsim_training_view *v, const cli_train_references *r,
+                           const pcsim_node *at, const char *name) {
+  const pcsim_quantity *q;
+  const int n = cli_train_monitors_quantities(r->monitors, &q);
+  const char *names[4 * MOST];
+  int num = 0;
+  for (int u = 0; u < v->num_unknowns && num < 4 * MOST; u++) names[num++] = v->unknown[u];
+  for (int i = 0; i < n && num < 4 * MOST; i++) names[num++] = q[i].name;
+  const char *near = pcsim_nearest(name, names, (size_t)num);
+  pcsim_tree_problem(tree, at, "`%.64s` is no unknown%s%s%s%s", name,
+                     n ? " and no quantity of a monitor" : "", near ? "; did you mean `" : "",
+                     near ? near : "", near ? "`?" : "");
+}
+
 static pcsim_status read_all(pcsim_tree *tree, pcsim_training *t, cli_train_references *r) {
   const pcsim_training_view *v = pcsim_training_get(t);
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
@@ -318,17 +387,17 @@ static pcsim_status read_all(pcsim_tree *tree, pcsim_training *t, cli_train_refe
     const char *name = pcsim_node_key(node, i);
     bool known = false;
     for (int u = 0; u < v->num_unknowns; u++) known = known || !strcmp(v->unknown[u], name);
-    if (!known) {
-      const char *near = pcsim_nearest(name, v->unknown, (size_t)v->num_unknowns);
-      pcsim_tree_problem(tree, pcsim_node_key_node(node, i), "`%.64s` is no unknown%s%s%s", name,
-                         near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-    } else if (r->num == MOST) pcsim_tree_problem(tree, node, "more than %d references", MOST);
+    const int monitored = known ? -1 : find_monitored(r, name);
+    if (r->num + r->num_valued == MOST) pcsim_tree_problem(tree, node, "more than %d references", MOST);
+    else if (monitored >= 0) read_value(tree, r, name, monitored, pcsim_node_get(node, name));
+    else if (!known) report_unknown(tree, v, r, pcsim_node_key_node(node, i), name);
     else PCSIM_TRY(read_field(tree, v, r, name, pcsim_node_get(node, name)));
   }
   return PCSIM_OK;
 }
 
 pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *training,
+                                       const cli_train_monitors *monitors,
                                        cli_train_references **references) {
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
   cli_train_references *r = NULL;
@@ -336,6 +405,7 @@ pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *trainin
   if (!node) return PCSIM_OK;
   PCSIM_TRY(pcsim_alloc(1, sizeof *r, &r));
   *references = r;
+  r->monitors = monitors;
   return read_all(tree, training, r);
 }
 
@@ -385,9 +455,22 @@ static pcsim_status compare_table(const field *f, pcsim_training *t, bool gauge,
   return status;
 }
 
+static void compare_values(cli_train_references *r) {
+  const pcsim_quantity *q;
+  (void)cli_train_monitors_quantities(r->monitors, &q);
+  for (int i = 0; i < r->num_valued; i++) {
+    pcsim_comparison *c = &r->comparison[r->valued[i].comparison];
+    c->value = q[r->valued[i].monitored].value;
+    c->error = fabs(c->value - c->reference) / (c->absolute ? 1 : fabs(c->reference));
+    c->met = c->error <= c->tolerance;
+  }
+}
+
 pcsim_status cli_train_references_compare(cli_train_references *r, pcsim_training *t, bool whole) {
   const pcsim_training_view *v = pcsim_training_get(t);
   if (!r) return PCSIM_OK;
+  compare_values(r);
+  if (!r->num) return PCSIM_OK;
   PCSIM_TRY(make_points(r, t));
   const int64_t n = whole ? NUM_POINTS : LOOK_POINTS; /* the first points of a draw are spread evenly too */
   PCSIM_TRY(pcsim_training_evaluate(t, n, r->points, r->values, NULL));

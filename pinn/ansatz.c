@@ -42,6 +42,41 @@ static int num_inputs_of(const ansatz_builder *b, int coordinate) {
   return is_periodic(b, coordinate) ? 2 : 1 + 2 * b->options->options.num_waves[coordinate];
 }
 
+/* About a ball taken away: log of the distance, from -1 on it to 1 in the furthest corner, and the direction.
+ */
+static void add_polar(ansatz_builder *b, input_list *list, network_options *options, const bool *of,
+                      const double *centre, double radius, double scale) {
+  const domain_view *d = b->problem->domain;
+  pcsim_program *p = b->program;
+  pcsim_value offset[DOMAIN_MAX], square = PCSIM_NO_VALUE;
+  double furthest = 0;
+  for (int i = 0; i < d->num_space; i++) {
+    if (!of[i]) continue;
+    offset[i] = parts_linear(b, parts_coordinate(b, i), 1, -centre[i]);
+    const pcsim_value part = pcsim_build_binary(p, PCSIM_OP_MUL, offset[i], offset[i]);
+    square = square < 0 ? part : pcsim_build_binary(p, PCSIM_OP_ADD, square, part);
+    furthest += pow(fmax(centre[i] - d->range[i][0], d->range[i][1] - centre[i]), 2);
+  }
+  const double factor = 1 / log(sqrt(furthest) / radius);
+  const pcsim_value logarithm = pcsim_build_unary(p, PCSIM_OP_LOG, square),
+                    distance = pcsim_build_unary(p, PCSIM_OP_SQRT, square);
+  add_input(list, options, parts_linear(b, logarithm, factor, -2 * factor * log(radius) - 1), scale);
+  for (int i = 0; i < d->num_space; i++)
+    if (of[i]) add_input(list, options, pcsim_build_binary(p, PCSIM_OP_DIV, offset[i], distance), scale);
+}
+
+static void add_holes(ansatz_builder *b, input_list *list, network_options *options) {
+  bool of[DOMAIN_MAX];
+  double centre[DOMAIN_MAX], radius, scale = 0;
+  const int space = b->problem->domain->num_space;
+  int holes = 0;
+  while (domain_hole(b->domain, holes, of, centre, &radius)) holes++;
+  if (!b->options->polar || holes > ANSATZ_HOLES || list->n + holes * (space + 1) > NETWORK_INPUTS) return;
+  for (int i = 0; i < space; i++) scale = fmax(scale, b->options->options.scale[i]);
+  for (int i = 0; domain_hole(b->domain, i, of, centre, &radius); i++)
+    add_polar(b, list, options, of, centre, radius, scale);
+}
+
 /* Each coordinate in [-1, 1], or sine and cosine over its period; those of its waves. */
 static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
   const domain_view *d = b->problem->domain;
@@ -62,6 +97,7 @@ static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
     for (int k = 0; k < given->num_waves[i]; k++)
       add_wave(b, &list, options, parts_linear(b, y, given->wave[i][k], 0), 1);
   }
+  add_holes(b, &list, options);
   options->num_inputs = list.n;
   return list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
 }

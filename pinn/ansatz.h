@@ -5,16 +5,21 @@
  *
  *  A takes the given values on the boundary and at the start, B is zero there (once for values, twice where
  * the derivative by time is given too). Between the pieces of the boundary A is domain_blend. Periods are
- * embedded: the network sees sine and cosine of the coordinate. */
+ * embedded: the network sees sine and cosine of the coordinate. About balls that are taken away (up to
+ * ANSATZ_HOLES) it also sees the logarithm of the distance and the direction, in which what happens at a
+ * small body is as wide as the rest. */
 #ifndef PCSIM_PINN_ANSATZ_H
 #define PCSIM_PINN_ANSATZ_H
 
 #include "network.h"
 #include "problem.h"
 
+enum { ANSATZ_HOLES = 4 };
+
 typedef struct {
   const network_kind *network;
   network_options options;       /**< inputs and outputs are set here; `scale` is by coordinate */
+  bool polar;                    /**< the network also sees polar coordinates about balls taken away */
   const char *prefix;            /**< of the network's parameters */
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
   double time[2];                /**< span of time that it is for; unused in a steady problem */

@@ -75,6 +75,10 @@ pcsim_status domain_draw_meeting(const domain *d, int a, int b, uint64_t seed, u
  * function is used where, and how smooth it is. */
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates);
 
+/** Ball `i` of those taken away: centre [num_space] in the coordinates marked in `of`, radius. False past the
+ * last. */
+bool domain_hole(const domain *d, int i, bool *of, double *centre, double *radius);
+
 /** A value on a piece of the boundary: the output `output` of a program of the input "coordinates" (as
  * pcsim_lower makes it); `program` NULL: none. Two are the same if they share program and output. */
 typedef struct {

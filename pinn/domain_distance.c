@@ -23,6 +23,7 @@
 #include "distance.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TOUCH_TRIES = 256 };
 
@@ -345,6 +346,18 @@ bool distance_is_outside(const domain *d, int number) {
   find_parents(d, parent);
   while (d->steps[k].kind != STEP_SOLID || d->steps[k].solid != number) k++;
   return !is_positive(d, parent, k);
+}
+
+bool domain_hole(const domain *d, int i, bool *of, double *centre, double *radius) {
+  for (int k = 0; k < d->num_solids; k++) {
+    const solid *s = &d->solids[k];
+    if (s->kind != SOLID_BALL || !distance_is_outside(d, k) || i-- > 0) continue;
+    memcpy(of, s->bounded, (size_t)d->view.num_space * sizeof *of);
+    memcpy(centre, s->centre, (size_t)d->view.num_space * sizeof *centre);
+    *radius = s->radius;
+    return true;
+  }
+  return false;
 }
 
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates) {

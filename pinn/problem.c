@@ -22,6 +22,7 @@ void problem_clear(problem *p) {
   pcsim_free(&p->parameter), pcsim_free(&p->parameter_value);
   pcsim_free(&p->condition);
   pcsim_free(&p->order);
+  problem_names_clear(&p->written);
   *p = (problem){0};
 }
 
@@ -157,20 +158,18 @@ static pcsim_status take_parameters(problem *p) {
 }
 
 pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, problem *p) {
-  problem_names names = {0};
   *p = (problem){.tree = tree, .domain = d};
   p->names.num_coordinates = d->num_coordinates;
   p->names.coordinates = d->coordinate;
   p->names.num_inputs = d->num_coordinates - d->num_space - (d->time >= 0);
   pcsim_status status = take_parameters(p);
-  if (status == PCSIM_OK) status = problem_physics(p, &names);
+  if (status == PCSIM_OK) status = problem_physics(p, &p->written);
   p->names.num_unknowns = p->num_unknowns;
   p->names.unknowns = (const char *const *)p->unknown;
   if (status == PCSIM_OK) status = check_equations(p);
-  if (status == PCSIM_OK) status = problem_conditions(p, &names);
+  if (status == PCSIM_OK) status = problem_conditions(p, &p->written);
   if (status == PCSIM_OK) status = check_conditions(p);
   if (status == PCSIM_OK) check_initial(p);
   find_gauges(p);
-  problem_names_clear(&names);
   return status;
 }

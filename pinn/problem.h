@@ -57,9 +57,21 @@ typedef struct {
   bool positive;
 } problem_coefficient;
 
+/** A name and what stands for it. */
+typedef struct {
+  const char *name, *text;
+} text_name;
+/** What names of the case stand for in its texts. */
+typedef struct {
+  int num;
+  text_name name[4 * PROBLEM_MAX]; /**< coefficients, then components of the normal */
+  char *owned[4 * PROBLEM_MAX];
+} problem_names;
+
 typedef struct {
   pcsim_tree *tree;
   const domain_view *domain; /**< borrowed */
+  problem_names written;     /**< owned */
   const char **parameter;    /**< [names.num_parameters] those that are no inputs; owned */
   double *parameter_value;
   pcsim_lowering names; /**< coordinates, unknowns, parameters with values, tables */
@@ -95,10 +107,6 @@ pcsim_status problem_lower(const problem *p, const problem_text *const *texts, i
 
 /** New text by a format; caller frees. */
 pcsim_status text_format(char **text, const char *format, ...) PCSIM_PRINTF(2, 3) PCSIM_NODISCARD;
-/** A name and what stands for it. */
-typedef struct {
-  const char *name, *text;
-} text_name;
 /** `node`'s text, or `text` where it is not NULL, with names [n] replaced by their texts in parentheses;
  * `before` and `behind` are put around it. */
 pcsim_status text_expand(const pcsim_node *node, const char *text, const text_name *names, int n,
@@ -112,11 +120,6 @@ pcsim_status text_flux(const char *equation, const char *const *coordinates, int
 
 /* ---- problem_names.c: `physics:` */
 
-typedef struct {
-  int num;
-  text_name name[4 * PROBLEM_MAX]; /**< coefficients, then components of the normal */
-  char *owned[4 * PROBLEM_MAX];
-} problem_names;
 pcsim_status problem_physics(problem *p, problem_names *names) PCSIM_NODISCARD;
 void problem_names_clear(problem_names *names);
 

@@ -39,6 +39,7 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
   ansatz_options options = {
       .network = network_find(t->choice.network.kind),
       .options = t->choice.network,
+      .polar = t->from->options.polar,
       .prefix = t->part.prefix,
       .time = {t->part.time[0], t->part.time[1]},
       .start = t->part.start,
@@ -157,6 +158,8 @@ void train_fill_view(pcsim_training *t) {
                                   .num_solved = t->from->problem.num_solved,
                                   .number = t->from->number,
                                   .gauge = t->from->problem.gauge,
+                                  .num_pieces = d->num_pieces,
+                                  .piece = d->piece,
                                   .network = t->choice.network.kind,
                                   .optimizer = t->kind->name,
                                   .num_parameters = parameters,

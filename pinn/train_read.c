@@ -15,6 +15,8 @@ const pcsim_key network_keys[] = {
      "of the first layer's weights, a number or one for each coordinate: how many oscillations it starts "
      "with",
      0, 0},
+    {"polar", PCSIM_KEY_BOOL, "true", "", "",
+     "it also sees distance and direction from each ball taken away (up to four)", 0, 0},
     {"features", PCSIM_KEY_INTEGER, "", "", "", "of kinds with features", 1, 100000},
 };
 const size_t num_network_keys = sizeof network_keys / sizeof *network_keys;
@@ -119,6 +121,7 @@ static void read_network(pcsim_tree *tree, train_options *o, choice *c) {
     pcsim_tree_problem(tree, pcsim_node_get(node, "kind"), "no network `%.64s`; expected one of: %s", text,
                        list_networks(known, sizeof known));
   }
+  pcsim_node_bool(tree, node, "polar", &o->polar);
   read_layers(tree, node, c);
   read_scale(tree, node, c);
   if (pcsim_node_string(tree, node, "activation", &text) && *text) c->network.activation = text;
@@ -183,7 +186,7 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4};
+  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");

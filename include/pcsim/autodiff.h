@@ -87,6 +87,8 @@ void pcsim_build_output(pcsim_program *program, const char *name, pcsim_value va
  *  (may be NULL) whether an output depends on it. Borrowed. */
 const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, bool *used);
 
+/** Name of output i in the order of building, NULL past the last; `*rows` (may be NULL) gets its rows. */
+const char *pcsim_program_output(const pcsim_program *program, int i, int *rows);
 /** The same of its parameters; `*columns` too. */
 const char *pcsim_program_parameter_name(const pcsim_program *program, int i, int *rows, int *columns);
 

@@ -49,6 +49,8 @@ typedef struct {
   int num_solved;             /**< those with equations; the others are coefficients that are found */
   const bool *number;         /**< [num_unknowns] the same everywhere */
   const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
+  int num_pieces;
+  const char *const *piece; /**< [num_pieces] names of the boundary */
   const char *network, *optimizer;
   int64_t num_parameters, num_points; /**< points of all groups together */
   int slab, num_slabs;                /**< of time: the one that is trained, from 0 */
@@ -104,6 +106,26 @@ pcsim_status pcsim_training_points(pcsim_training *training, uint64_t draw, int6
                                    double *points) PCSIM_NODISCARD;
 /** Is the point [num_coordinates] in the domain? */
 bool pcsim_training_inside(const pcsim_training *training, const double *point);
+/** Integrals of expressions of the unknowns, their first derivatives, the coordinates, the coefficients of
+ * the case and, on its boundary, the normal (nx, ny, dn(u)), all of them at one or several values of the time
+ * and the inputs. */
+typedef struct {
+  const pcsim_node *node;  /**< of the case, where problems are told */
+  const char *const *text; /**< [num_texts] */
+  int num_texts;           /**< 64 at most */
+  const bool *on;          /**< [num_pieces] of the boundary; NULL: over the domain */
+  const double *at;        /**< [num_at][num_coordinates]; those of space are not read */
+  int num_at;
+} pcsim_training_integrand;
+typedef struct pcsim_training_integral pcsim_training_integral;
+/** Copied; borrows the training. `*integral` NULL: problems went to the tree. Caller destroys. */
+pcsim_status pcsim_training_integral_create(pcsim_training *training, const pcsim_training_integrand *of,
+                                            pcsim_training_integral **integral) PCSIM_NODISCARD;
+/** Of the best state, values [num_at][num_texts], from n points of Sobol's sequence on each piece or inside
+ * (powers of two are best: on a circle they are the trapezoidal rule's, which converges exponentially). */
+pcsim_status pcsim_training_integral_evaluate(pcsim_training_integral *integral, int64_t n,
+                                              double *values) PCSIM_NODISCARD;
+void pcsim_training_integral_destroy(pcsim_training_integral **integral);
 /** Root mean square of a group's residuals (all rows together, unweighted) at fresh points, by the best
  * state;
  * `*name` borrowed. */
@@ -112,6 +134,33 @@ pcsim_status pcsim_training_residual(pcsim_training *training, int group, const 
 /** The best state as a program: input "coordinates" on space "points", outputs by the names of the unknowns.
  * Caller destroys. */
 pcsim_status pcsim_training_model(pcsim_training *training, pcsim_program **model) PCSIM_NODISCARD;
+
+/** An equation or a condition of a case as it is lowered, with names of coefficients written out. */
+typedef pcsim_status (*pcsim_training_reader)(void *context, const char *title, const char *text,
+                                              const pcsim_program *lowered);
+/** Show all of them, without training. Problems go to the tree. Errors: those of the reader. */
+pcsim_status pcsim_training_explain(pcsim_tree *tree, pcsim_training_reader reader,
+                                    void *context) PCSIM_NODISCARD;
+
+/** What a finished training has left, to be asked without training: its domain and its network. */
+typedef struct pcsim_trained pcsim_trained;
+typedef struct {
+  int num_coordinates;
+  const char *const *coordinate; /**< [num_coordinates] space, then time, then inputs */
+  const double (*range)[2];      /**< [num_coordinates] */
+  int num_unknowns;
+  const char *const *unknown; /**< [num_unknowns] */
+} pcsim_trained_view;
+/** `tree` is the case, of which `domain:` or `mesh:` and `inputs:` are read, `path` the saved program.
+ * Returns OK with `*model` NULL if it found problems. Errors: ERR_IO (no such program, one of another case).
+ * Caller destroys, before the tree. */
+pcsim_status pcsim_trained_open(pcsim_tree *tree, const char *path, pcsim_trained **model) PCSIM_NODISCARD;
+const pcsim_trained_view *pcsim_trained_get(const pcsim_trained *model);
+/** Values [n][num_unknowns] at points [n][num_coordinates]; NaN outside of the domain and of the ranges of
+ * time and inputs. */
+pcsim_status pcsim_trained_evaluate(pcsim_trained *model, int64_t n, const double *points,
+                                    double *values) PCSIM_NODISCARD;
+void pcsim_trained_destroy(pcsim_trained **model);
 
 /** Everything that going on needs, whole or not at all; `hash` is the case's. */
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash,

@@ -25,10 +25,26 @@ grep -q '"status": "completed"' "$work/whole/summary.json" || fault "status of a
 for key in parameters points loss optimizer seed; do grep -q "\"$key\":" "$work/whole/summary.json" || fault "no $key"; done
 number "$work/whole/summary.json" error.u | awk '{ exit !($1 > 0 && $1 < 1e-2) }' || fault "error of Poisson"
 
-printf 'x,y\n0.5,0.5\n' >"$work/points.csv"
+printf 'x,y\n0.5,0.5\n0.25,0.5\n2,0.5\n' >"$work/points.csv"
+run "$pcsim" sample "$work/whole" --at "$work/points.csv" -o "$work/sampled.csv"
+expect_rc 0 "sample of a training"
+expect_err "1 of 3 points" "sample of a training"
+[ "$(head -n 1 "$work/sampled.csv")" = x,y,u ] || fault "columns of a sampled training"
+close "$(sed -n 2p "$work/sampled.csv" | cut -d, -f3)" 1 1e-2 "value of a sampled training"
+close "$(sed -n 3p "$work/sampled.csv" | cut -d, -f3)" 0.70711 1e-2 "value of a sampled training"
+[ "$(sed -n 4p "$work/sampled.csv" | cut -d, -f3)" = nan ] || fault "a sampled point outside of the domain"
+printf 'y,x\n0.5,0.5\n' >"$work/points.csv"
 run "$pcsim" sample "$work/whole" --at "$work/points.csv"
-expect_rc 2 "sample of a training"
-expect_err "trained a network" "sample of a training"
+expect_rc 2 "columns in another order"
+expect_err "column 1 is \`y\`; expected x, y" "columns in another order"
+printf '0.5\n' >"$work/points.csv"
+run "$pcsim" sample "$work/whole" --at "$work/points.csv"
+expect_rc 2 "a coordinate is missing"
+run "$pcsim" explain "$work/poisson.yaml"
+expect_rc 0 "explain of a training"
+expect_out 'equation 1: lap(u) + 2*pi^2*sin(pi*x)*sin(pi*y)' "explain of a training"
+expect_out 'input "u_yy" : 1 on points' "explain of a training"
+expect_out 'u on *: 0' "explain of a training"
 for table in networks optimizers; do
   run "$pcsim" list $table
   expect_rc 0 "list $table"
@@ -78,6 +94,25 @@ for stop in 1 1301; do
   run "$pcsim" run "$work/open.yaml" -o "$work/stopped" --resume
   expect_rc 0 "open choice, resume after $stop"
   cmp "$work/open/model.h5" "$work/stopped/model.h5" || fault "open choice: stop after $stop changes the bits"
+done
+
+# Integrals of what is trained: over boundaries and the domain, with a reference; at inputs of a family (below).
+run "$pcsim" run "$work/poisson.yaml" -o "$work/monitored" --set 'monitors.flux={kind: integral, of: "dn(u)", on: "*"}' \
+  --set 'monitors.mass={kind: integral, of: u}' --set 'reference.flux={value: -8, tolerance: 1%, source: exact}'
+expect_rc 0 "monitors"
+close "$(number "$work/monitored/summary.json" flux)" -8 2e-2 "flux through the boundary"
+close "$(number "$work/monitored/summary.json" mass)" 0.405285 2e-2 "integral over the domain"
+cmp "$work/whole/model.h5" "$work/monitored/model.h5" || fault "monitors change the bits"
+head -n 1 "$work/monitored/history.csv" | grep -q ',flux,mass' || fault "no monitors in the history"
+run "$pcsim" run "$work/poisson.yaml" -o "$work/monitored-wrong" --set 'monitors.flux={kind: integral, of: "dn(u)", on: "*"}' \
+  --set 'reference.flux={value: -9, tolerance: 1%, source: wrong}'
+expect_rc 1 "a quantity that misses its reference"
+for wrong in '{kind: integral, of: u_xx}|first order' '{kind: integral, of: "dn(u)"}|on boundaries only' '{kind: integral, of: v}|unknown name' \
+  '{kind: integral, of: "2"}|of a number' '{kind: integrl, of: u}|did you mean `integral`' '{kind: forces, on: x-min, velocity: 1, area: 1}|is of a flow' \
+  '{kind: integral, of: u, on: x-mim}|did you mean `x-min`' '{kind: integral, of: u, at: {t: 0}}|neither the time nor an input'; do
+  run "$pcsim" run "$work/poisson.yaml" -o "$work/wrong" --set "monitors.flux=${wrong%|*}"
+  expect_rc 2 "monitor $wrong"
+  expect_err "${wrong#*|}" "monitor $wrong"
 done
 
 # Another seed is another run; a reference that is missed; a checkpoint of another case.
@@ -148,10 +183,22 @@ initial: {u: "sin(pi*x)"}
 network: {layers: [10, 10]}
 train: {budget: 150 steps, points: 400}
 output: {pictures: false}
-reference: {u: {exact: "exp(-pi^2*D*t)*sin(pi*x)", tolerance: 1e-2}}
+monitors: {mass: {kind: integral, of: u, at: {t: 0.5, D: [0.15, 0.3]}}}
+reference:
+  u: {exact: "exp(-pi^2*D*t)*sin(pi*x)", tolerance: 1e-2}
+  "mass(t=0.5, D=0.15)": {value: 0.303661, tolerance: 1e-2, source: exact}
+  "mass(t=0.5, D=0.3)": {value: 0.144857, tolerance: 1e-2, source: exact}
 YAML
 run "$pcsim" run "$work/family.yaml" -o "$work/family"
 expect_rc 0 "family"
+run "$pcsim" run "$work/family.yaml" -o "$work/family-wrong" --set "monitors.mass.at.D=[0.15, 0.5]"
+expect_rc 2 "an input out of its range"
+expect_err "outside of what the network is trained for" "an input out of its range"
+printf 'x,t,D\n0.5,0.5,0.2\n0.5,0.5,0.5\n' >"$work/points.csv"
+run "$pcsim" sample "$work/family" --at "$work/points.csv" -o "$work/sampled.csv"
+expect_rc 0 "sample of a family"
+close "$(sed -n 2p "$work/sampled.csv" | cut -d, -f4)" 0.372708 1e-2 "sample of a family"
+[ "$(sed -n 3p "$work/sampled.csv" | cut -d, -f4)" = nan ] || fault "an input out of its range is sampled"
 
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
