@@ -8,26 +8,26 @@ import sys
 import time
 
 PACKAGES = ["torch", "jax", "folx", "numpy"]
-HELP = "PyPI could not be used (see {log}): connect this machine to it, or name a Python that has " + \
-    ", ".join(PACKAGES) + " by --python"
+HELP = "PyPI could not be used (see {log}): connect this machine to it, or name a Python that has {packages} by --python"
 
 
 class Failed(Exception):
     pass
 
 
-def environment(folder):
-    """A Python with the peers, in a folder that may be thrown away; made when missing."""
+def environment(folder, packages=PACKAGES):
+    """A Python with the packages, in a folder that may be thrown away; made when missing."""
     python, done = os.path.join(folder, "bin/python"), os.path.join(folder, "complete")
     if os.path.exists(done):
         return python
-    print(f"installing {', '.join(PACKAGES)} from PyPI into {folder} (some gigabytes)", file=sys.stderr, flush=True)
+    names = ", ".join(packages)
+    print(f"installing {names} from PyPI into {folder} (some gigabytes)", file=sys.stderr, flush=True)
     log = folder + ".log"
     for command in ([sys.executable, "-m", "venv", "--clear", folder],
-                    [python, "-m", "pip", "install", "--disable-pip-version-check", *PACKAGES]):
+                    [python, "-m", "pip", "install", "--disable-pip-version-check", *packages]):
         with open(log, "w") as out:
             if subprocess.run(command, stdout=out, stderr=subprocess.STDOUT).returncode != 0:
-                raise Failed(HELP.format(log=log) if "pip" in command else
+                raise Failed(HELP.format(log=log, packages=names) if "pip" in command else
                              f"no environment could be made (see {log}): install the Debian package python3-venv")
     open(done, "w").close()
     return python
