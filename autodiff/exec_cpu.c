@@ -38,8 +38,8 @@ typedef struct {
   char *packed;
   size_t *pack_place; /**< bytes into `packed` */
   char *splats;
-  exec_code code;
-  double *partial; /**< [MAX_CHUNKS][accumulators] */
+  exec_code code, block_code; /**< for tiles of the plan; for those of Jacobians, when they are smaller */
+  double *partial;            /**< [MAX_CHUNKS][accumulators] */
   fault faults[MAX_CHUNKS];
   /* The pass that runs. */
   pcsim_executor *x;
@@ -144,6 +144,7 @@ static void cpu_destroy(pcsim_executor *x) {
   pcsim_free(&c->pack_place);
   pcsim_free(&c->splats);
   exec_code_destroy(&c->code);
+  exec_code_destroy(&c->block_code);
   pcsim_free(&c->partial);
   pcsim_free(&c->columns);
   pcsim_free(&x->device_data);
@@ -435,7 +436,7 @@ static pass begin_pass(const cpu *c, desk *d, int tile) {
  * so checks take the kernels. */
 static void run_tile(pass *t, int64_t first, int64_t end) {
   const stage *s = t->c->s;
-  const exec_code *code = &t->c->code;
+  const exec_code *code = t->tile == t->c->code.tile ? &t->c->code : &t->c->block_code;
   const bool fast = code->num_units && !t->fault && t->tile == code->tile;
   t->first = first;
   t->n = end - first < t->tile ? (int)(end - first) : t->tile;
@@ -490,6 +491,7 @@ static void prepare_stage(cpu *c, const stage *s) {
   for (int i = s->first_splat; i < s->first_splat + s->num_splats; i++)
     x->kernels->fill(x->kernels->lanes, x->uniform[p->splats[i]][0], c->splats + (size_t)i * SPLAT_BYTES);
   exec_code_prepare(&c->code, (int)(s - p->stages), x->kernels, x->uniform);
+  exec_code_prepare(&c->block_code, (int)(s - p->stages), x->kernels, x->uniform);
 }
 
 /** Chunks in pairs, pairs of pairs, ...; the result stands in the first. */
@@ -652,6 +654,10 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
   for (int i = 0; i < x->threads; i++)
     PCSIM_TRY(grow(&c->desks[i].block, &c->desks[i].block_room,
                    (size_t)rows->rows * (size_t)rows->block * real_size(x)));
+  if (c->code.num_units && rows->tile != c->code.tile && rows->tile != c->block_code.tile) {
+    exec_code_destroy(&c->block_code);
+    PCSIM_TRY(exec_code_create(&x->plan, x->kernels, rows->tile, &c->block_code));
+  }
   PCSIM_TRY(begin_jacobian(x, rows));
   c->visitor = visitor;
   c->visitor_context = context;

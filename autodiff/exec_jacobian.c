@@ -82,14 +82,14 @@ static pcsim_status find_rows(pcsim_executor *x, const pcsim_jacobian *j, jacobi
   return PCSIM_OK;
 }
 
-/** Tile and columns that are made and consumed together: a tile writes all its rows, which the third cache
- *  has to take; several tiles where the second takes them. */
+/** Tile and columns that are made and consumed together: a tile writes all its rows, which a cache has to
+ *  take; several tiles where the second takes them. */
 static void choose_block(const pcsim_executor *x, int64_t wanted, jacobian_rows *rows) {
-  enum { TILE_BYTES = 5 << 20, BLOCK_BYTES = 512 * 1024 };
+  enum { BLOCK_BYTES = 512 * 1024 };
   const int unit = x->plan.lanes > 8 ? x->plan.lanes : 8;
   const int64_t column = rows->rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
   rows->tile = x->plan.tile;
-  while (rows->tile > unit && rows->tile * column > TILE_BYTES) rows->tile -= unit;
+  while (rows->tile > unit && rows->tile * column > x->kernels->terms_bytes) rows->tile -= unit;
   const int64_t tiles =
       ((wanted ? wanted : BLOCK_BYTES / column) + (wanted ? rows->tile - 1 : 0)) / rows->tile;
   rows->block = (tiles ? tiles : 1) * rows->tile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file exec_simd_impl.h  The kernels of one precision; included twice by each exec_simd_*.c, which sets
- *  VECTOR_BYTES, GEMM_ROWS (4 or 8), OUTER_COLUMNS (4 or 8), NEAR_BYTES, TILE_BYTES, PIECE_BYTES,
- * INSTRUCTIONS, TABLE, SINGLE and NAME(x). */
+ *  VECTOR_BYTES, GEMM_ROWS (4 or 8), OUTER_COLUMNS (4 or 8), NEAR_BYTES, TILE_BYTES, TERMS_BYTES,
+ * PIECE_BYTES, INSTRUCTIONS, TABLE, SINGLE and NAME(x). */
 
 #if SINGLE
 typedef float NAME(real);
@@ -456,6 +456,7 @@ const exec_kernels TABLE = {
     .lanes = LANES,
     .panel = GEMM_ROWS,
     .tile_bytes = TILE_BYTES,
+    .terms_bytes = TERMS_BYTES,
     .piece_bytes = PIECE_BYTES,
     .elementwise =
         {

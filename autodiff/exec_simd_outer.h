@@ -100,27 +100,22 @@ static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, 
 #define KEEP(w)
 #endif
 #define OUTER_STEP(j)                                                                                        \
-  {                                                                                                          \
+  if (j < wide) {                                                                                            \
     V w = x##j[v];                                                                                           \
     KEEP(w);                                                                                                 \
     s0##j += a * w, s1##j += b * w, s2##j += c * w;                                                          \
   }
-/** Where the rows of a block of y and of x are; what is past the end repeats the last. */
-static inline __attribute__((always_inline)) void NAME(outer_places)(int64_t first_y, int rows,
-                                                                     int64_t first_x, int columns,
-                                                                     int64_t tile, size_t row[OUTER_ROWS],
-                                                                     size_t column[OUTER_COLUMNS]) {
+/** Rows first_y .. of y against columns first_x .. of x, `length` points of each [row][tile]; `wide`, a
+ * constant, is what is computed: all columns or half of them. What is past the end repeats the last. */
+static inline __attribute__((always_inline)) void NAME(outer_rows)(int64_t first_y, int rows, int64_t first_x,
+                                                                   int columns, int wide, int count,
+                                                                   const void *const *y, const void *const *x,
+                                                                   int64_t tile, int64_t length, double *sum,
+                                                                   int64_t stride) {
+  size_t row[OUTER_ROWS], column[OUTER_COLUMNS];
   for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)((first_y + (r < rows ? r : rows - 1)) * tile);
   for (int j = 0; j < OUTER_COLUMNS; j++)
     column[j] = (size_t)((first_x + (j < columns ? j : columns - 1)) * tile);
-}
-
-/** Rows first_y .. of y against columns first_x .. of x, `length` points of each [row][tile]. */
-static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int columns, int count,
-                              const void *const *y, const void *const *x, int64_t tile, int64_t length,
-                              double *sum, int64_t stride) {
-  size_t row[OUTER_ROWS], column[OUTER_COLUMNS];
-  NAME(outer_places)(first_y, rows, first_x, columns, tile, row, column);
   /* The sums are far away and needed late; those of a row may lie on two lines. */
   for (int r = 0; r < rows; r++) {
     __builtin_prefetch(sum + r * stride, 1);
@@ -140,6 +135,18 @@ static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int co
   NAME(add_sums)(ROW_SUMS(0), columns, sum);
   if (rows > 1) NAME(add_sums)(ROW_SUMS(1), columns, sum + stride);
   if (rows > 2) NAME(add_sums)(ROW_SUMS(2), columns, sum + 2 * stride);
+}
+
+static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int columns, int count,
+                              const void *const *y, const void *const *x, int64_t tile, int64_t length,
+                              double *sum, int64_t stride) {
+#if OUTER_COLUMNS == 8
+  if (columns <= 4) {
+    NAME(outer_rows)(first_y, rows, first_x, columns, 4, count, y, x, tile, length, sum, stride);
+    return;
+  }
+#endif
+  NAME(outer_rows)(first_y, rows, first_x, columns, OUTER_COLUMNS, count, y, x, tile, length, sum, stride);
 }
 
 /** Rows of `length` numbers that stay in the first cache while others pass: a multiple of OUTER_COLUMNS. */
@@ -188,33 +195,48 @@ static void NAME(gram)(int64_t first, int64_t end, int64_t n, const void *a, int
 
 /* Point by point: nothing is summed over points. `out` is in the kernels' precision. */
 #define POINT_COLUMN(j)                                                                                      \
-  {                                                                                                          \
-    V w = ((const V *)(base + column[j]))[v];                                                                \
+  if (j < columns) {                                                                                         \
+    V w = *(const V *)(of_x + j * tile);                                                                     \
     KEEP(w);                                                                                                 \
     s0##j += a * w, s1##j += b * w, s2##j += c * w;                                                          \
   }
-#define POINT_STORE(j)                                                                                       \
-  if (j < columns) {                                                                                         \
-    real *at = out + j * stride + v * LANES;                                                                 \
-    *(V *)at = s0##j;                                                                                        \
-    if (rows > 1) *(V *)(at + (int64_t)n * stride) = s1##j;                                                  \
-    if (rows > 2) *(V *)(at + 2 * (int64_t)n * stride) = s2##j;                                              \
-  }
-static void NAME(point_block)(int first_y, int rows, int first_x, int columns, int n, int count,
-                              const void *const *y, const void *const *x, int tile, real *out,
-                              int64_t stride) {
-  size_t row[OUTER_ROWS], column[OUTER_COLUMNS];
-  NAME(outer_places)(first_y, rows, first_x, columns, tile, row, column);
-  for (int v = 0; v < tile / LANES; v++) {
+#define POINT_STORE(r, j)                                                                                    \
+  if (j < columns) *(V *)(to + j * stride) = s##r##j;
+#define POINT_STORE_0(j) POINT_STORE(0, j)
+#define POINT_STORE_1(j) POINT_STORE(1, j)
+#define POINT_STORE_2(j) POINT_STORE(2, j)
+/** Rows from first_y of y against columns from first_x of x; `rows` and `columns` are constants where the
+ * block is whole or half, so that places are multiples of the tile. */
+static inline __attribute__((always_inline)) void NAME(point_rows)(int64_t first_y, int rows, int64_t first_x,
+                                                                   int columns, int64_t n, int count,
+                                                                   const void *const *y, const void *const *x,
+                                                                   int64_t tile, real *out, int64_t stride) {
+  for (int64_t v = 0; v < tile; v += LANES) {
     EACH_COLUMN(OUTER_DECLARE)
     for (int i = 0; i < count; i++) {
-      const real *base = x[i], *of_y = y[i];
-      const V a = ((const V *)(of_y + row[0]))[v], b = ((const V *)(of_y + row[1]))[v],
-              c = ((const V *)(of_y + row[2]))[v];
+      const real *of_x = (const real *)x[i] + first_x * tile + v,
+                 *of_y = (const real *)y[i] + first_y * tile + v;
+      const V a = *(const V *)of_y, b = *(const V *)(of_y + (rows > 1 ? tile : 0)),
+              c = *(const V *)(of_y + (rows - 1) * tile);
       EACH_COLUMN(POINT_COLUMN)
     }
-    EACH_COLUMN(POINT_STORE)
+    real *to = out + v;
+    EACH_COLUMN(POINT_STORE_0)
+    to += n * stride;
+    if (rows > 1) { EACH_COLUMN(POINT_STORE_1) }
+    to += n * stride;
+    if (rows > 2) { EACH_COLUMN(POINT_STORE_2) }
   }
+}
+
+static void NAME(point_block)(int64_t first_y, int rows, int64_t first_x, int columns, int64_t n, int count,
+                              const void *const *y, const void *const *x, int64_t tile, real *out,
+                              int64_t stride) {
+#define ROWS(r, j) NAME(point_rows)(first_y, r, first_x, j, n, count, y, x, tile, out, stride)
+  if (rows == OUTER_ROWS && columns == OUTER_COLUMNS) ROWS(OUTER_ROWS, OUTER_COLUMNS);
+  else if (rows == OUTER_ROWS && columns == 4) ROWS(OUTER_ROWS, 4);
+  else ROWS(rows, columns);
+#undef ROWS
 }
 
 static void NAME(outer_points)(int m, int n, int count, const void *const *y, const void *const *x, int tile,
@@ -238,3 +260,6 @@ static void NAME(outer_points)(int m, int n, int count, const void *const *y, co
 #undef KEEP
 #undef POINT_COLUMN
 #undef POINT_STORE
+#undef POINT_STORE_0
+#undef POINT_STORE_1
+#undef POINT_STORE_2
