@@ -64,6 +64,7 @@ static double eval(const pcsim_expr_node *node, const double *x) {
 }
 
 double pcsim_expr_eval(const pcsim_expr *expr, const double *x) { return eval(expr->root, x); }
+double pcsim_expr_eval_node(const pcsim_expr_node *node, const double *x) { return eval(node, x); }
 
 void expr_list_names(char *out, size_t size, const char *const *names, size_t n) {
   size_t used = 0;

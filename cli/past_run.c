@@ -106,7 +106,8 @@ static pcsim_status set_file(pcsim_tree *tree, const char *path, const char *fil
 }
 
 static bool names_file(const char *path, const char *key) {
-  return !strcmp(key, "file") || !strcmp(key, "table") || (!strcmp(path, "initial") && !strcmp(key, "run"));
+  return !strcmp(key, "file") || !strcmp(key, "table") ||
+         (!strcmp(key, "run") && (!strcmp(path, "initial") || !strncmp(path, "reference.", 10)));
 }
 
 /* Files named relative to the case are named absolutely in a run folder, from where they are read again. */

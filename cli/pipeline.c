@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file pipeline.c  `pcsim run`: case, folder, solve or study, results, exit code. */
-#include "cli.h"
+#include "train.h"
 
 #include <math.h>
 #include <string.h>
@@ -268,6 +268,9 @@ static pcsim_status with_case(cli *c, const cli_run *run, cli_session *s) {
     status = say_finished(c, folder);
     goto done;
   }
+  /* a reference that is solved first has a log of its own */
+  if (s->training)
+    PCSIM_GOTO(cli_train_references_prepare(s->train_references, c, s->training), status, done);
   status = c->rank == 0 ? open_log(folder) : PCSIM_OK;
   PCSIM_GOTO(pcsim_status_agree(c->comm, status), status, done);
   pcsim_log(PCSIM_LOG_INFO, "pcsim %s: %s, %d rank%s", PCSIM_VERSION, run->case_path, c->ranks,

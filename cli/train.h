@@ -25,6 +25,10 @@ typedef struct cli_train_references cli_train_references;
 pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *training,
                                        const cli_train_monitors *monitors,
                                        cli_train_references **references) PCSIM_NODISCARD;
+/** Solve the cases that it names as runs, as far as they have not been, and take their values: to be called
+ * before anything is compared. Errors: ERR_CASE (no such run, not converged, no such unknown). */
+pcsim_status cli_train_references_prepare(cli_train_references *references, cli *c,
+                                          pcsim_training *training) PCSIM_NODISCARD;
 void cli_train_references_destroy(cli_train_references **references);
 /** Errors of the best state into the quantities "error.NAME", and the verdicts; not `whole`: at fewer points.
  */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file train_reference.c  `reference:` of a training: errors of unknowns against expressions, named
- * solutions and tables, quantities of monitors
- * against values. */
-#include "train.h"
+ * solutions, tables and runs of the solver, quantities of monitors against values. */
+#include "train_reference.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,9 @@
 
 /* Points that expressions are compared at, and how many of them at a look on the way. */
 enum { NUM_POINTS = 20000, LOOK_POINTS = 2000, MOST = 64 };
+
+/* Components of the velocity, as a training calls them. */
+static const char *const velocity[TRAIN_PARTS] = {"u", "v", "w"};
 
 /* A named solution: its value at a point of coordinates (x, t), parameter `nu` of the entry or of the case.
  */
@@ -48,14 +49,16 @@ static double cole_hopf(const double *x, double nu) {
 
 static const named_solution solutions[] = {{"burgers-cole-hopf", 2, cole_hopf}};
 
-/* One compared unknown. */
+/* One compared unknown, or the velocity as a whole. */
 typedef struct {
-  int unknown;
-  pcsim_expr *expr; /* of the coordinates; or */
+  int num_parts;
+  int part[TRAIN_PARTS]; /* [num_parts] unknowns */
+  pcsim_expr *expr;      /* of the coordinates; or */
   const named_solution *solution;
   double nu;
-  int64_t rows;             /* of a table: or */
-  double *points, *table;   /* [rows][coordinates], [rows] */
+  train_table table;        /* or values at points; of a run once it is there */
+  const pcsim_node *run;    /* NULL: none */
+  double held[64];          /* of a run: [coordinates] NaN where they are not held */
   int quantity, comparison; /* places; comparison -1: reported only */
   bool absolute;            /* not relative to the size of the reference */
 } field;
@@ -82,8 +85,7 @@ void cli_train_references_destroy(cli_train_references **references) {
   if (!r) return;
   for (int i = 0; i < r->num; i++) {
     pcsim_expr_destroy(&r->field[i].expr);
-    pcsim_free(&r->field[i].points);
-    pcsim_free(&r->field[i].table);
+    train_table_free(&r->field[i].table);
   }
   pcsim_free(&r->points), pcsim_free(&r->values), pcsim_free(&r->exact);
   pcsim_free(references);
@@ -104,6 +106,11 @@ static const pcsim_key field_keys[] = {
     {"exact", PCSIM_KEY_EXPRESSION, "", "", "", "expression of the coordinates, or a named solution", 0, 0},
     {"table", PCSIM_KEY_MAPPING, "", "", "",
      "values at points: {file: f.csv, columns: [x, t, u]}, the coordinates and then the unknown", 0, 0},
+    {"run", PCSIM_KEY_TEXT, "", "", "",
+     "case of the same equations for the solver, which is run if it has not been, or the folder of its run",
+     0, 0},
+    {"at", PCSIM_KEY_MAPPING, "", "", "",
+     "coordinates that a run has not: {nu: 0.01}; time is that of its end without it", 0, 0},
     {"nu", PCSIM_KEY_NUMBER, "", "", "", "parameter of the named solution; of the case where it has one", 0,
      0},
     {"tolerance", PCSIM_KEY_NUMBER, "", "", "1", "largest relative L2 error; none: reported only", 0, 0},
@@ -169,111 +176,29 @@ static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcs
                        f->solution->num_coordinates, v->num_coordinates);
 }
 
-/* Columns of a file in the order that is asked for, by the names in its first row. */
-typedef struct {
-  int num;
-  int place[72]; /* column of the file */
-} column_order;
-
-static bool read_header(pcsim_tree *tree, const pcsim_node *columns, char *row, column_order *order) {
-  char *names[72];
-  int n = 0;
-  for (char *s = strtok(row, ",;\r"); s && n < 72; s = strtok(NULL, ",;\r")) {
-    while (isspace((unsigned char)*s)) s++;
-    names[n++] = s;
+/* The run is looked for here and opened later: reading a case solves nothing. */
+static pcsim_status read_run(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
+                             field *f) {
+  const pcsim_node *at = pcsim_node_get(node, "at");
+  char *path = NULL;
+  f->run = pcsim_node_get(node, "run");
+  for (int k = 0; k < v->num_coordinates; k++) f->held[k] = NAN;
+  for (int64_t i = 0; i < pcsim_node_size(at); i++) {
+    int k = v->num_space;
+    while (k < v->num_coordinates && strcmp(v->coordinate[k], pcsim_node_key(at, i)) != 0) k++;
+    if (k == v->num_coordinates)
+      pcsim_tree_problem(tree, pcsim_node_key_node(at, i), "`%.64s` is neither the time nor an input",
+                         pcsim_node_key(at, i));
+    else (void)pcsim_node_number(tree, (pcsim_node *)at, v->coordinate[k], &f->held[k]);
   }
-  for (int i = 0; i < order->num; i++) {
-    const pcsim_node *wanted = pcsim_node_child(columns, i);
-    order->place[i] = -1;
-    for (int k = 0; k < n; k++)
-      if (!strcmp(names[k], pcsim_node_text(wanted))) order->place[i] = k;
-    if (order->place[i] >= 0) continue;
-    const char *near = pcsim_nearest(pcsim_node_text(wanted), (const char *const *)names, (size_t)n);
-    pcsim_tree_problem(tree, wanted, "the file has no column `%.64s`%s%s%s", pcsim_node_text(wanted),
-                       near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-    return false;
-  }
-  return true;
-}
-
-/* One row of numbers into `to` [order->num]. */
-static bool read_row(const char *row, const column_order *order, double *to) {
-  double numbers[72];
-  int n = 0;
-  for (const char *s = row; *s && n < 72; n++) {
-    char *end;
-    numbers[n] = strtod(s, &end);
-    if (end == s) return false;
-    s = end + strspn(end, " \t\r");
-    if (*s == ',' || *s == ';') s++;
-  }
-  for (int i = 0; i < order->num; i++) {
-    if (order->place[i] >= n) return false;
-    to[i] = numbers[order->place[i]];
-  }
-  return true;
-}
-
-static pcsim_status read_lines(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *table,
-                               char *text, field *f) {
-  const int d = v->num_coordinates;
-  column_order order = {.num = d + 1};
-  char *next;
-  int line = 0;
-  int64_t room = 0;
-  bool header = false;
-  for (char *row = text; row; row = next) {
-    line++;
-    next = strchr(row, '\n');
-    if (next) *next++ = '\0';
-    const char *word = row + strspn(row, " \t\r");
-    if (!*word || *word == '#') continue;
-    if (!header) {
-      header = true;
-      if (!read_header(tree, pcsim_node_get(table, "columns"), row, &order)) return PCSIM_OK;
-      continue;
-    }
-    if (f->rows == room) {
-      room = room ? 2 * room : 1024;
-      PCSIM_TRY(pcsim_realloc((size_t)(room * d), sizeof *f->points, &f->points));
-      PCSIM_TRY(pcsim_realloc((size_t)room, sizeof *f->table, &f->table));
-    }
-    double numbers[72];
-    if (!read_row(word, &order, numbers)) {
-      pcsim_tree_problem(tree, pcsim_node_get(table, "file"),
-                         "line %d of the file is no row of numbers with all columns", line);
-      return PCSIM_OK;
-    }
-    memcpy(f->points + f->rows * d, numbers, (size_t)d * sizeof *numbers);
-    f->table[f->rows++] = numbers[d];
-  }
-  if (!f->rows) pcsim_tree_problem(tree, pcsim_node_get(table, "file"), "the file has no rows");
-  return PCSIM_OK;
-}
-
-static pcsim_status read_table(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
-                               field *f) {
-  const pcsim_node *table = pcsim_node_get(node, "table"), *file = pcsim_node_get(table, "file"),
-                   *columns = pcsim_node_get(table, "columns");
-  char *path = NULL, *text = NULL;
-  size_t size;
-  if (!file || pcsim_node_size(columns) != v->num_coordinates + 1 || v->num_coordinates > 64) {
-    pcsim_tree_problem(tree, table,
-                       "a table needs a `file` and %d `columns`: the coordinates, then the unknown",
-                       v->num_coordinates + 1);
-    return PCSIM_OK;
-  }
-  PCSIM_TRY(pcsim_node_path(file, &path));
-  if (pcsim_file_read(path, 0, &text, &size) != PCSIM_OK) {
-    pcsim_tree_problem(tree, file, "%s", pcsim_error_message());
-    pcsim_error_clear();
-    pcsim_free(&path);
-    return PCSIM_OK;
-  }
-  pcsim_status status = read_lines(tree, v, table, text, f);
-  pcsim_free(&text);
+  for (int k = v->num_space; k < v->num_coordinates; k++)
+    if (k != v->time && isnan(f->held[k]))
+      pcsim_tree_problem(tree, node, "a run has one value of `%s`: give it by `at: {%s: ..}`",
+                         v->coordinate[k], v->coordinate[k]);
+  PCSIM_TRY(pcsim_node_path(f->run, &path));
+  if (!cli_run_there(path)) pcsim_tree_problem(tree, f->run, "%s: no case file and no folder of a run", path);
   pcsim_free(&path);
-  return status;
+  return PCSIM_OK;
 }
 
 static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsim_node *node, field *f) {
@@ -298,6 +223,15 @@ static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsi
   snprintf(c->source, sizeof c->source, "%s", source ? pcsim_node_text(source) : "");
 }
 
+/* Unknowns that a name stands for; none: `num_parts` 0. */
+static void find_parts(const pcsim_training_view *v, const char *name, field *f) {
+  const int most = !strcmp(name, "velocity") && v->flow ? v->num_space : 1;
+  f->num_parts = 0;
+  for (int i = 0; i < most; i++)
+    for (int u = 0; u < v->num_unknowns; u++)
+      if (!strcmp(v->unknown[u], most > 1 ? velocity[i] : name)) f->part[f->num_parts++] = u;
+}
+
 static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, cli_train_references *r,
                                const char *name, pcsim_node *node) {
   char where[120];
@@ -310,15 +244,22 @@ static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, c
   }
   pcsim_node_check(tree, node, field_keys, NUM_FIELD_KEYS, where);
   field *f = &r->field[r->num];
-  *f = (field){.unknown = 0};
-  while (f->unknown < v->num_unknowns && strcmp(v->unknown[f->unknown], name) != 0) f->unknown++;
-  const pcsim_node *exact = pcsim_node_get(node, "exact"), *table = pcsim_node_get(node, "table");
-  const bool has_exact = exact && *pcsim_node_text(exact), has_table = table && pcsim_node_size(table) > 0;
-  if (has_exact == has_table) pcsim_tree_problem(tree, node, "`%s` needs either `exact` or a `table`", name);
+  *f = (field){.num_parts = 0};
+  find_parts(v, name, f);
+  const pcsim_node *exact = pcsim_node_get(node, "exact"), *table = pcsim_node_get(node, "table"),
+                   *run = pcsim_node_get(node, "run");
+  const bool has_exact = exact && *pcsim_node_text(exact), has_table = table && pcsim_node_size(table) > 0,
+             has_run = run && *pcsim_node_text(run);
+  if (has_exact + has_table + has_run != 1)
+    pcsim_tree_problem(tree, node, "`%s` needs one of `exact`, `table` and `run`", name);
+  else if (f->num_parts > 1 && !has_run)
+    pcsim_tree_problem(tree, node, "`%s` as a whole is compared with a run; give its components", name);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   r->num++;
   if (has_exact) read_exact(tree, v, node, f);
-  else PCSIM_TRY(read_table(tree, v, node, f));
+  else
+    PCSIM_TRY(has_run ? read_run(tree, v, node, f)
+                      : cli_train_read_table(tree, v, pcsim_node_get(node, "table"), &f->table));
   f->quantity = r->num_quantities++;
   pcsim_quantity *q = &r->quantity[f->quantity];
   snprintf(q->name, sizeof q->name, "error.%s", name);
@@ -385,8 +326,9 @@ static pcsim_status read_all(pcsim_tree *tree, pcsim_training *t, cli_train_refe
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
   for (int64_t i = 0; i < pcsim_node_size(node); i++) {
     const char *name = pcsim_node_key(node, i);
-    bool known = false;
-    for (int u = 0; u < v->num_unknowns; u++) known = known || !strcmp(v->unknown[u], name);
+    field named;
+    find_parts(v, name, &named);
+    const bool known = named.num_parts > 0;
     const int monitored = known ? -1 : find_monitored(r, name);
     if (r->num + r->num_valued == MOST) pcsim_tree_problem(tree, node, "more than %d references", MOST);
     else if (monitored >= 0) read_value(tree, r, name, monitored, pcsim_node_get(node, name));
@@ -409,7 +351,28 @@ pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *trainin
   return read_all(tree, training, r);
 }
 
+/* ------------------------------------------------------------------- runs of the solver */
+
+pcsim_status cli_train_references_prepare(cli_train_references *r, cli *c, pcsim_training *t) {
+  const pcsim_training_view *v = pcsim_training_get(t);
+  for (int i = 0; r && i < r->num; i++) {
+    field *f = &r->field[i];
+    const char *names[TRAIN_PARTS];
+    char *path = NULL;
+    if (!f->run) continue;
+    for (int k = 0; k < f->num_parts; k++) names[k] = v->unknown[f->part[k]];
+    PCSIM_TRY(pcsim_node_path(f->run, &path));
+    train_table_free(&f->table);
+    pcsim_status status = cli_train_run_table(c, path, t, names, f->num_parts, f->held, &f->table);
+    pcsim_free(&path);
+    PCSIM_TRY(status);
+  }
+  return PCSIM_OK;
+}
+
 /* -------------------------------------------------------------------------- comparing */
+
+static bool is_table(const field *f) { return !f->expr && !f->solution; }
 
 static double value_at(const field *f, const double *x) {
   return f->solution ? f->solution->value(x, f->nu) : pcsim_expr_eval(f->expr, x);
@@ -424,34 +387,61 @@ static pcsim_status make_points(cli_train_references *r, pcsim_training *t) {
   PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)r->num, sizeof *r->exact, &r->exact));
   PCSIM_TRY(pcsim_training_points(t, 0, NUM_POINTS, r->points));
   for (int i = 0; i < r->num; i++)
-    for (int64_t k = 0; !r->field[i].table && k < NUM_POINTS; k++)
+    for (int64_t k = 0; !is_table(&r->field[i]) && k < NUM_POINTS; k++)
       r->exact[(int64_t)i * NUM_POINTS + k] = value_at(&r->field[i], r->points + k * v->num_coordinates);
   return PCSIM_OK;
 }
 
-/* Root mean square of the difference, over that of the exact values where these are not zero; without the
- * means where a constant is free. `values` [n][stride]. */
-static double error_of(const double *exact, const double *values, int64_t n, int stride, bool gauge,
-                       bool absolute) {
-  double mean[2] = {0, 0}, difference = 0, size = 0;
-  for (int64_t k = 0; gauge && k < n; k++)
-    mean[0] += exact[k] / (double)n, mean[1] += values[k * stride] / (double)n;
-  for (int64_t k = 0; k < n; k++) {
-    const double e = exact[k] - mean[0], u = values[k * stride] - mean[1];
-    difference += (u - e) * (u - e), size += e * e;
+/* Sums over points for an error. */
+typedef struct {
+  double difference, size, weight;
+} sums;
+
+/* One unknown: `values` [n][stride] against `exact` [n], weights [n] (NULL: 1), each `step`-th; without the
+ * means where a constant is free. */
+static void add_sums(const double *exact, const double *values, const double *weight, int64_t n, int64_t step,
+                     int stride, bool gauge, sums *s) {
+  double mean[2] = {0, 0}, all = 0;
+  for (int64_t k = 0; k < n; k += step) {
+    const double w = weight ? weight[k] : 1;
+    all += w;
+    if (gauge) mean[0] += w * exact[k], mean[1] += w * values[k / step * stride];
   }
-  if (absolute || size == 0) return sqrt(difference / (double)n);
-  return sqrt(difference / size);
+  s->weight = all;
+  for (int64_t k = 0; k < n; k += step) {
+    const double w = weight ? weight[k] : 1;
+    const double e = exact[k] - mean[0] / all, u = values[k / step * stride] - mean[1] / all;
+    s->difference += w * (u - e) * (u - e), s->size += w * e * e;
+  }
 }
 
-static pcsim_status compare_table(const field *f, pcsim_training *t, bool gauge, double *error) {
+/* Root mean square of the difference, over that of the exact values where these are not zero. */
+static double error_of(const sums *s, bool absolute) {
+  if (absolute || s->size == 0) return sqrt(s->difference / s->weight);
+  return sqrt(s->difference / s->size);
+}
+
+/* At all points of a table, or about as many of them as at a look. */
+static pcsim_status compare_table(const field *f, pcsim_training *t, bool whole, double *error) {
   const pcsim_training_view *v = pcsim_training_get(t);
-  double *values = NULL;
-  PCSIM_TRY(pcsim_alloc((size_t)(f->rows * v->num_unknowns), sizeof *values, &values));
-  pcsim_status status = pcsim_training_evaluate(t, f->rows, f->points, values, NULL);
-  if (status == PCSIM_OK)
-    *error = error_of(f->table, values + f->unknown, f->rows, v->num_unknowns, gauge, f->absolute);
-  pcsim_free(&values);
+  const train_table *table = &f->table;
+  const int d = v->num_coordinates, m = v->num_unknowns;
+  const int64_t step = whole || table->rows <= LOOK_POINTS ? 1 : table->rows / LOOK_POINTS,
+                n = (table->rows + step - 1) / step;
+  double *points = NULL, *values = NULL;
+  sums s = {0};
+  pcsim_status status;
+  PCSIM_GOTO(pcsim_alloc((size_t)(n * d), sizeof *points, &points), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)(n * m), sizeof *values, &values), status, done);
+  for (int64_t k = 0; k < n; k++)
+    memcpy(points + k * d, table->points + k * step * d, (size_t)d * sizeof *points);
+  PCSIM_GOTO(pcsim_training_evaluate(t, n, points, values, NULL), status, done);
+  for (int i = 0; i < f->num_parts; i++)
+    add_sums(table->values + i * table->rows, values + f->part[i], table->weight, table->rows, step, m,
+             v->gauge[f->part[i]], &s);
+  *error = error_of(&s, f->absolute);
+done:
+  pcsim_free(&points), pcsim_free(&values);
   return status;
 }
 
@@ -477,10 +467,14 @@ pcsim_status cli_train_references_compare(cli_train_references *r, pcsim_trainin
   for (int i = 0; i < r->num; i++) {
     field *f = &r->field[i];
     double error = NAN;
-    if (f->table) PCSIM_TRY(compare_table(f, t, v->gauge[f->unknown], &error));
-    else
-      error = error_of(r->exact + (int64_t)i * NUM_POINTS, r->values + f->unknown, n, v->num_unknowns,
-                       v->gauge[f->unknown], f->absolute);
+    if (is_table(f)) {
+      PCSIM_TRY(compare_table(f, t, whole, &error));
+    } else {
+      sums s = {0};
+      add_sums(r->exact + (int64_t)i * NUM_POINTS, r->values + f->part[0], NULL, n, 1, v->num_unknowns,
+               v->gauge[f->part[0]], &s);
+      error = error_of(&s, f->absolute);
+    }
     r->quantity[f->quantity].value = error;
     if (f->comparison < 0) continue;
     pcsim_comparison *c = &r->comparison[f->comparison];

@@ -84,16 +84,18 @@ static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
   const double pi = 3.14159265358979323846;
   input_list list = {0};
   for (int i = 0; i < d->num_coordinates; i++) {
-    const double *range = i == d->time ? b->options->time : d->range[i];
+    const double *whole = i == d->time ? b->options->time : d->range[i],
+                 *range = b->options->range && i < d->num_space ? b->options->range[i] : whole;
     const double length = range[1] - range[0], scale = given->scale[i];
     const pcsim_value x = parts_coordinate(b, i);
     if (is_periodic(b, i)) {
-      const double factor = 2 * pi / length;
-      add_wave(b, &list, options, parts_linear(b, x, factor, -range[0] * factor), scale);
+      const double factor = 2 * pi / (whole[1] - whole[0]);
+      add_wave(b, &list, options, parts_linear(b, x, factor, -whole[0] * factor), scale);
       continue;
     }
-    const pcsim_value y = parts_linear(b, x, 2 / length, -range[0] * (2 / length) - 1);
-    add_input(&list, options, y, scale);
+    add_input(&list, options, parts_linear(b, x, 2 / length, -range[0] * (2 / length) - 1), scale);
+    const double share = 2 / (whole[1] - whole[0]); /* waves are those of the whole */
+    const pcsim_value y = parts_linear(b, x, share, -whole[0] * share - 1);
     for (int k = 0; k < given->num_waves[i]; k++)
       add_wave(b, &list, options, parts_linear(b, y, given->wave[i][k], 0), 1);
   }
@@ -194,7 +196,8 @@ static pcsim_value coefficient_raw(ansatz_builder *b, int u, pcsim_value inputs)
   char prefix[200];
   pcsim_value list[NETWORK_INPUTS];
   int n = 0, row = 0;
-  snprintf(prefix, sizeof prefix, "%s%s_", b->options->prefix, q->unknown[u]);
+  const bool shared = b->options->shared && !c->num_of;
+  snprintf(prefix, sizeof prefix, "%s%s_", shared ? b->options->shared : b->options->prefix, q->unknown[u]);
   if (!c->num_of) {
     strcat(prefix, "value");
     const pcsim_value zero = pcsim_build_binary(b->program, PCSIM_OP_MUL, pcsim_build_constant(b->program, 0),
@@ -243,9 +246,11 @@ static pcsim_status build_coefficients(ansatz_builder *b, pcsim_value inputs) {
 static pcsim_status build_unknowns(ansatz_builder *b, pcsim_value network) {
   const problem *q = b->problem;
   pcsim_program *p = b->program;
-  for (int u = 0; u < q->num_solved; u++) {
+  const int outputs = q->num_solved - b->options->stream;
+  if (b->options->stream) PCSIM_TRY(parts_stream(b, pcsim_build_slice(p, network, 0, 1)));
+  for (int u = b->options->stream ? 2 : 0; u < q->num_solved; u++) {
     pcsim_value a = PCSIM_NO_VALUE, factor = PCSIM_NO_VALUE;
-    pcsim_value value = q->num_solved == 1 ? network : pcsim_build_slice(p, network, u, 1);
+    pcsim_value value = outputs == 1 ? network : pcsim_build_slice(p, network, u - b->options->stream, 1);
     PCSIM_TRY(parts_boundary(b, u, &a, &factor));
     PCSIM_TRY(add_start(b, u, &a, &factor));
     if (b->options->base) a = parts_at(b, b->options->base, q->unknown[u], b->coordinates);
@@ -270,7 +275,7 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   PCSIM_GOTO(parts_contradictions(&b, &contradict), status, done);
   if (contradict) goto done; /* a trial before may have said it: problems are kept once */
   network_options network = options->options;
-  network.num_outputs = q->num_solved;
+  network.num_outputs = q->num_solved - options->stream;
   const pcsim_value inputs = network_inputs(&b, &network);
   const pcsim_value out = options->network->build(&network, b.program, options->prefix, inputs);
   PCSIM_GOTO(build_unknowns(&b, out), status, done);

@@ -22,6 +22,10 @@ typedef struct {
   bool polar;                    /**< the network also sees polar coordinates about balls taken away */
   const char *prefix;            /**< of the network's parameters */
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
+  const double (*range)[2];      /**< [num_space] of a box around where it is wanted; NULL: the domain's */
+  bool stream;                   /**< u, v of the built-in flow in the plane are u = psi_y, v = -psi_x of
+                                    the first output; the network has one less */
+  const char *shared;            /**< prefix of coefficients that are numbers; NULL: as `prefix` */
   double time[2];                /**< span of time that it is for; unused in a steady problem */
   const pcsim_program *start;    /**< unknowns at time[0] in place of `initial:`: outputs by their names and,
                                     where the equations have a second derivative by time, "NAME_t"; NULL: as

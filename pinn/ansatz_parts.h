@@ -30,6 +30,10 @@ pcsim_status parts_lower(ansatz_builder *b, const problem_text *text,
 /** A and B of an unknown for the values on pieces; NO_VALUE: A is 0, B is 1. Marks what is built. */
 pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a,
                             pcsim_value *factor) PCSIM_NODISCARD;
+/** u and v of the stream function that the network's output gives, as outputs of the program: without
+ * divergence whatever the weights are. Walls at rest that hang together are built in: psi is zero there with
+ * its slope. Marks what is built. */
+pcsim_status parts_stream(ansatz_builder *b, pcsim_value network) PCSIM_NODISCARD;
 /** The unknown's conditions at the start are not built after all. */
 void parts_forget_start(ansatz_builder *b, int unknown);
 /** Values that are to be held and differ where their places meet are problems of the tree; `*found` says

@@ -206,7 +206,9 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
   const bool open_scales = scales_open(n);
   const char *reason = "as the case says";
   choose_sizes(p, c);
-  if (!c->optimizer) c->optimizer = count_numbers(n) <= DENSE_MAX ? "ssbroyden" : "lbfgs";
+  if (!c->optimizer)
+    c->optimizer =
+        (p->networks > 1 ? p->networks : 1) * count_numbers(n) <= DENSE_MAX ? "ssbroyden" : "lbfgs";
   if (x.open_activation) n->activation = "tanh";
   if (open_scales) {
     set_scale(n, 1);

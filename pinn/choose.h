@@ -14,6 +14,7 @@ typedef struct {
   int slabs;               /**< spans of time with a network each; 0: open */
   int64_t points;          /**< inside, at the start; 0: open */
   int64_t redraw;          /**< steps after which all points are drawn anew; -1: open, 0: never */
+  bool stream;             /**< velocities of a plane flow are those of a stream function */
   int64_t look; /**< steps between looks at whether there are enough points (choose_points); 0: open */
 } choice;
 
@@ -27,6 +28,7 @@ typedef struct {
   /** What the network before this one was chosen to be, to be taken where there is no time for trials; NULL.
    */
   const network_options *before;
+  int networks; /**< that are trained together, one for each region; 0 counts as 1 */
   /** Train from this choice's own start for `steps` steps; `*held_out` is the root mean square of the
    * weighted residuals on points of their own (infinite or not a number: no good). NULL: no trials. */
   pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);

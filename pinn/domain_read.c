@@ -193,11 +193,23 @@ static const pcsim_key time_key = {
     "t", PCSIM_KEY_NUMBERS, "", NULL, "", "[start, end] of time, if no box says it; alone beside `mesh`", 0,
     0};
 
+static const pcsim_key regions_key = {
+    "regions",
+    PCSIM_KEY_MAPPING,
+    "",
+    NULL,
+    "",
+    "materials, NAME: condition of space, e.g. {core: \"x^2 + y^2 < 1\"}; of several the first, what is left "
+    "is `rest`; each has a network of its own",
+    0,
+    0};
+
 const pcsim_key *domain_keys(size_t *n) {
   static pcsim_key keys[16];
   memcpy(keys, solid_keys, num_solid_keys * sizeof *keys);
   keys[num_solid_keys] = time_key;
-  *n = num_solid_keys + 1;
+  keys[num_solid_keys + 1] = regions_key;
+  *n = num_solid_keys + 2;
   return keys;
 }
 

@@ -27,9 +27,11 @@ static pcsim_status show_condition(const problem *p, const problem_condition *c,
 pcsim_status pcsim_training_explain(pcsim_tree *tree, pcsim_training_reader visit, void *context) {
   const size_t before = pcsim_tree_num_problems(tree);
   domain *d = NULL;
+  regions *r = NULL;
   problem p = {0};
   pcsim_status status = domain_read(tree, &d);
-  if (status == PCSIM_OK && d) status = problem_read(tree, domain_get(d), &p);
+  if (status == PCSIM_OK && d) status = regions_read(tree, d, &r);
+  if (status == PCSIM_OK && d) status = problem_read(tree, domain_get(d), r, -1, &p);
   const bool good = status == PCSIM_OK && d && pcsim_tree_num_problems(tree) == before;
   for (int i = 0; good && i < p.num_equations && status == PCSIM_OK; i++) {
     char title[40];
@@ -39,6 +41,7 @@ pcsim_status pcsim_training_explain(pcsim_tree *tree, pcsim_training_reader visi
   for (int i = 0; good && i < p.num_conditions && status == PCSIM_OK; i++)
     status = show_condition(&p, &p.condition[i], visit, context);
   problem_clear(&p);
+  regions_destroy(&r);
   domain_destroy(&d);
   return status;
 }

@@ -157,8 +157,8 @@ static pcsim_status take_parameters(problem *p) {
   return PCSIM_OK;
 }
 
-pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, problem *p) {
-  *p = (problem){.tree = tree, .domain = d};
+pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, const regions *r, int region, problem *p) {
+  *p = (problem){.tree = tree, .domain = d, .regions = r, .region = region};
   p->names.num_coordinates = d->num_coordinates;
   p->names.coordinates = d->coordinate;
   p->names.num_inputs = d->num_coordinates - d->num_space - (d->time >= 0);
@@ -169,7 +169,7 @@ pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, problem *p) {
   if (status == PCSIM_OK) status = check_equations(p);
   if (status == PCSIM_OK) status = problem_conditions(p, &p->written);
   if (status == PCSIM_OK) status = check_conditions(p);
-  if (status == PCSIM_OK) check_initial(p);
+  if (status == PCSIM_OK && region < 0) check_initial(p);
   find_gauges(p);
   return status;
 }

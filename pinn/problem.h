@@ -5,7 +5,7 @@
 #ifndef PCSIM_PINN_PROBLEM_H
 #define PCSIM_PINN_PROBLEM_H
 
-#include "domain.h"
+#include "regions.h"
 
 enum { PROBLEM_MAX = 64 /**< unknowns, equations; conditions are not bounded */ };
 
@@ -72,6 +72,8 @@ typedef struct {
   pcsim_tree *tree;
   const domain_view *domain; /**< borrowed */
   problem_names written;     /**< owned */
+  const regions *regions;    /**< borrowed; NULL: none */
+  int region;                /**< that coefficients are written out for; -1: all, by `where` */
   const char **parameter;    /**< [names.num_parameters] those that are no inputs; owned */
   double *parameter_value;
   pcsim_lowering names; /**< coordinates, unknowns, parameters with values, tables */
@@ -92,10 +94,12 @@ typedef struct {
   problem_period period[DOMAIN_MAX];
 } problem;
 
-/** Read `physics:`, `boundaries:`, `initial:`, `conditions:` on a domain. Problems go to the tree; what is
- * wrong is left out, so that the rest is checked too. Borrows tree and domain. Caller clears, after an error
- * as well. */
-pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, problem *p) PCSIM_NODISCARD;
+/** Read `physics:`, `boundaries:`, `initial:`, `conditions:` on a domain, as they are in one of its regions,
+ * or (-1) in all. Problems go to the tree; what is wrong is left out, so that the rest is checked too. All
+ * regions have the same conditions in the same order. Borrows tree, domain and regions. Caller clears, after
+ * an error as well. */
+pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, const regions *r, int region,
+                          problem *p) PCSIM_NODISCARD;
 void problem_clear(problem *p);
 
 /** Lower texts [n]; a fault is a problem of the tree, at its column, and leaves `*program` NULL (a success).
@@ -126,6 +130,8 @@ void problem_names_clear(problem_names *names);
 /* ---- problem_conditions.c: `boundaries:`, `initial:`, `conditions:` */
 
 pcsim_status problem_conditions(problem *p, const problem_names *names) PCSIM_NODISCARD;
+/** Are the first unknowns those of the built-in flow, u, v, (w,) p? */
+bool problem_is_flow(const problem *p);
 /** Place of an unknown by name, -1: none. */
 int problem_unknown(const problem *p, const char *name);
 

@@ -233,7 +233,7 @@ static pcsim_status read_flow_key(const entry *e, const char *key, const pcsim_n
   return PCSIM_OK;
 }
 
-static bool is_flow(const problem *p) {
+bool problem_is_flow(const problem *p) {
   return pcsim_node_get(pcsim_node_get(pcsim_tree_root(p->tree), "physics"), "model") != NULL;
 }
 
@@ -245,7 +245,7 @@ static pcsim_status read_key(const entry *e, const char *key, const pcsim_node *
   if (!strcmp(key, "exact") || !strcmp(key, "at") || !strcmp(key, "free")) return PCSIM_OK;
   if (!strcmp(key, "flux")) return read_flux(e, node);
   if (!strcmp(key, "periodic") && e->like.place == PLACE_PIECES) return read_period(e, node);
-  if (is_flow(p)) PCSIM_TRY(read_flow_key(e, key, node, &read));
+  if (problem_is_flow(p)) PCSIM_TRY(read_flow_key(e, key, node, &read));
   if (read) return PCSIM_OK;
   const int unknown = problem_unknown(p, key);
   if (unknown >= 0) return add_value(e, unknown, node);

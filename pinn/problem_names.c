@@ -13,8 +13,6 @@ static const pcsim_key typed_keys[] = {
      "one for each unknown, set to zero: strong form or sums of dt, div and sources", 0, 0},
     {"coefficients", PCSIM_KEY_MAPPING, "", "", "",
      "names with an expression, or one for each region: {k: {core: 1000, rest: 1}}", 0, 0},
-    {"regions", PCSIM_KEY_MAPPING, "", "", "",
-     "names with a condition that holds inside: {core: \"x < 0.5\"}", 0, 0},
     {"tables", PCSIM_KEY_MAPPING, "", "", "", "names with files that table(name, x) looks up", 0, 0},
 };
 static const pcsim_key flow_keys[] = {
@@ -23,7 +21,6 @@ static const pcsim_key flow_keys[] = {
     {"viscosity", PCSIM_KEY_EXPRESSION, NULL, "", "Pa s", "dynamic", 0, 0},
     {"force", PCSIM_KEY_SEQUENCE, "", "", "N/m^3", "force on the fluid, expressions of place and time", 0, 0},
     {"coefficients", PCSIM_KEY_MAPPING, "", "", "", "names with an expression, or one for each region", 0, 0},
-    {"regions", PCSIM_KEY_MAPPING, "", "", "", "names with a condition that holds inside", 0, 0},
     {"tables", PCSIM_KEY_MAPPING, "", "", "", "names with files that table(name, x) looks up", 0, 0},
 };
 
@@ -65,40 +62,57 @@ static bool check_name(const problem *p, const pcsim_node *at, const char *name)
   return false;
 }
 
-/* where(region a, value, where(region b, value, rest)). */
+/* Value of a coefficient in a region; NULL: none is given. */
+static const pcsim_node *value_in(const problem *p, const pcsim_node *node, int region) {
+  return pcsim_node_get(node, regions_get(p->regions)->name[region]);
+}
+
+static void check_regions(const problem *p, const pcsim_node *node) {
+  const regions_view *r = regions_get(p->regions);
+  for (int64_t i = 0; i < pcsim_node_size(node); i++) {
+    const char *name = pcsim_node_key(node, i);
+    bool known = false;
+    for (int k = 0; k < r->num; k++) known = known || !strcmp(r->name[k], name);
+    if (known || !strcmp(name, "rest")) continue;
+    const char *near = pcsim_nearest(name, r->name, (size_t)r->num);
+    pcsim_tree_problem(p->tree, pcsim_node_key_node(node, i), "no region `%.64s`%s%s%s", name,
+                       near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  }
+  for (int k = 0; k < r->num; k++)
+    if (!value_in(p, node, k))
+      pcsim_tree_problem(p->tree, node, "a coefficient by region needs a value for `%s`", r->name[k]);
+}
+
+/* In one region its value; else where(region a, value, where(region b, value, the last)). */
 static pcsim_status region_text(problem *p, const pcsim_node *node, const problem_names *names, char **text) {
-  const pcsim_node *regions = pcsim_node_get(pcsim_node_get(pcsim_tree_root(p->tree), "physics"), "regions");
-  const pcsim_node *rest = pcsim_node_get(node, "rest");
+  const size_t before = pcsim_tree_num_problems(p->tree);
   problem_text part;
-  pcsim_status status = PCSIM_OK;
   *text = NULL;
-  if (!rest) {
-    pcsim_tree_problem(p->tree, node, "a coefficient by region needs a value for the `rest`");
+  if (!p->regions) {
+    pcsim_tree_problem(p->tree, node,
+                       "a coefficient by region needs regions: `domain: {regions: {%s: \"x < 0.5\"}}`",
+                       pcsim_node_size(node) ? pcsim_node_key(node, 0) : "core");
     return PCSIM_OK;
   }
-  PCSIM_TRY(text_expand(rest, NULL, names->name, names->num, "", "", &part));
+  check_regions(p, node);
+  if (pcsim_tree_num_problems(p->tree) != before) return PCSIM_OK;
+  const regions_view *r = regions_get(p->regions);
+  const int first = p->region < 0 ? r->num - 1 : p->region;
+  PCSIM_TRY(text_expand(value_in(p, node, first), NULL, names->name, names->num, "", "", &part));
   char *whole = part.text;
   pcsim_free(&part.place);
-  for (int64_t i = pcsim_node_size(node) - 1; i >= 0 && status == PCSIM_OK; i--) {
-    const char *name = pcsim_node_key(node, i);
-    const pcsim_node *where = pcsim_node_get(regions, name);
+  for (int i = first - 1; i >= 0 && p->region < 0; i--) {
     char *next = NULL;
-    if (!strcmp(name, "rest")) continue;
-    if (!where) {
-      pcsim_tree_problem(p->tree, pcsim_node_key_node(node, i),
-                         "no region `%s`; regions are named under `physics.regions`, e.g. {%s: \"x < 0.5\"}",
-                         name, name);
-      continue;
-    }
-    status = text_expand(pcsim_node_get(node, name), NULL, names->name, names->num, "", "", &part);
+    pcsim_status status = text_expand(value_in(p, node, i), NULL, names->name, names->num, "", "", &part);
     if (status == PCSIM_OK)
-      status = text_format(&next, "where(%s, %s, %s)", pcsim_node_text(where), part.text, whole);
+      status = text_format(&next, "where(%s, %s, %s)", r->condition[i], part.text, whole);
     text_clear(&part);
     pcsim_free(&whole);
+    PCSIM_TRY(status);
     whole = next;
   }
   *text = whole;
-  return status;
+  return PCSIM_OK;
 }
 
 /* Each may use the ones before it. */
@@ -111,7 +125,10 @@ static pcsim_status read_coefficients(problem *p, problem_names *names) {
     problem_text text = {0};
     if (!check_name(p, pcsim_node_key_node(node, i), name)) continue;
     if (pcsim_node_get_kind(value) == PCSIM_NODE_MAPPING) PCSIM_TRY(region_text(p, value, names, &text.text));
-    else PCSIM_TRY(text_expand(value, NULL, names->name, names->num, "", "", &text));
+    if (pcsim_node_get_kind(value) == PCSIM_NODE_MAPPING && !text.text) /* a fault; the name is known */
+      PCSIM_TRY(pcsim_strdup("1", &text.text));
+    if (pcsim_node_get_kind(value) != PCSIM_NODE_MAPPING)
+      PCSIM_TRY(text_expand(value, NULL, names->name, names->num, "", "", &text));
     pcsim_free(&text.place);
     if (text.text && !add_name(names, name, text.text))
       pcsim_tree_problem(p->tree, value, "too many coefficients");

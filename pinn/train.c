@@ -44,7 +44,8 @@ static bool may_correct(const course *c) {
   const pcsim_training *t = c->t;
   const train_options *o = &t->from->options;
   const double share = 0.25, worth = 0.25;
-  if (t->part.stage + 1 >= o->stages || t->from->problem.num_unknowns > t->from->problem.num_solved)
+  if (t->part.stage + 1 >= o->stages || t->from->problem.num_unknowns > t->from->problem.num_solved ||
+      t->from->regions)
     return false;
   const double before = t->part.stage ? t->finished[t->num_finished - 1].held_out : t->first_loss;
   if (!(t->best_held_out < worth * before)) return false;
@@ -71,10 +72,11 @@ static pcsim_status redraw(pcsim_training *t) {
 
 /* More points where those that training does not see are fitted worse; `*grown` says so. */
 static pcsim_status grow(pcsim_training *t, bool *grown) {
+  const int64_t num = train_num_regions(t->from), parts = num ? num : 1;
   double held_out;
   PCSIM_TRY(train_held_out(t, t->theta, &held_out));
   const int64_t points =
-      choose_points(t->group[0].n, t->num_parameters, sqrt(2 * t->loss), sqrt(2 * held_out));
+      choose_points(t->group[0].n, t->num_parameters / parts, sqrt(2 * t->loss), sqrt(2 * held_out));
   *grown = points > t->group[0].n;
   if (!*grown) return PCSIM_OK;
   PCSIM_TRY(train_grow(t, points));

@@ -15,11 +15,20 @@
 enum { TRAIN_OPTIONS = 32 /**< of an optimiser */ };
 
 /** Where the residuals of one group hold. */
+typedef enum {
+  TRAIN_INTERIOR,
+  TRAIN_CONDITION, /**< the conditions of an entry of the case that are not built in */
+  TRAIN_INTERFACE, /**< between two regions: values and fluxes are continuous */
+  TRAIN_MEASURED   /**< values at points that stay */
+} train_place;
 typedef struct {
-  const char *name;                   /**< "interior", or that of the case's entry; borrowed */
-  const problem_condition *condition; /**< the first of its conditions; NULL: the interior */
-  const data_view *measured;          /**< values at points that stay; NULL: none */
-  int64_t n;                          /**< points at training */
+  const char *name; /**< "interior", or that of the case's entry, with that of a region; borrowed */
+  train_place kind;
+  int region;                         /**< -1: the whole domain */
+  const problem_condition *condition; /**< the first one */
+  int interface;                      /**< number of it */
+  const data_view *measured;
+  int64_t n; /**< points at training */
 } train_group;
 
 /** `train:` as the case has it. */
@@ -74,7 +83,9 @@ typedef struct {
 typedef struct {
   pcsim_tree *tree; /**< borrowed */
   domain *domain;
-  problem problem;
+  regions *regions;                 /**< NULL: none */
+  problem problem;                  /**< of the whole domain */
+  problem *in;                      /**< [number of regions] of each; NULL: none; owned */
   data *data;                       /**< NULL: none */
   char normal_name[DOMAIN_MAX][80]; /**< [num_space] inputs "n.x", ... */
   const char *normal[DOMAIN_MAX];
@@ -97,7 +108,8 @@ struct pcsim_training {
   const optimizer_kind *kind;
   double option[TRAIN_OPTIONS]; /**< of the optimiser */
   pcsim_training_view view;
-  ansatz ansatz;
+  ansatz ansatz; /**< of the whole domain */
+  ansatz *in;    /**< [number of regions] of each; NULL: none */
   groups_parameters parameters;
   groups *groups;
   int num_groups;
@@ -174,12 +186,34 @@ pcsim_status train_choose(pcsim_training *t, const network_options *before) PCSI
  *  those with a period. */
 pcsim_status train_find_waves(const pcsim_training *t, network_options *n) PCSIM_NODISCARD;
 
-/* ---- train_points.c */
+/* ---- train_regions.c */
+
+/** How many regions have a network of their own; 0: the domain has one. */
+int train_num_regions(const train_case *from);
+/** What holds in a region, -1: the whole domain. */
+const problem *train_problem(const pcsim_training *t, int region);
+const ansatz *train_ansatz(const pcsim_training *t, int region);
+/** Problems of all regions, behind that of the whole; problems of the case go to the tree. */
+pcsim_status train_read_regions(train_case *from) PCSIM_NODISCARD;
+/** The ansatz of the whole domain from those of its regions. */
+pcsim_status train_join_regions(pcsim_training *t) PCSIM_NODISCARD;
+/** What jumps across an interface: outputs "0" .. "rows - 1" of coordinates and normals; NULL with a problem
+ * in the tree. Caller destroys. */
+pcsim_status train_jump(const pcsim_training *t, int interface, pcsim_program **program,
+                        int *rows) PCSIM_NODISCARD;
+
+/** Is a row of these a flux, not a value? */
+bool train_is_flux(const pcsim_training *t, int row);
+
+/* ---- train_groups.c */
 
 /** The groups and their residual programs. */
 pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
-/** Points of all groups for draw t->draw, as many as each group wants; those of the interior are `interior`
- *  [n][num_coordinates] where that is not NULL. */
+
+/* ---- train_points.c */
+
+/** Points of all groups for draw t->draw, as many as each group wants; those of interiors, one group after
+ * the other, are `interior` [n][num_coordinates] where that is not NULL. */
 pcsim_status train_draw(pcsim_training *t, const double *interior) PCSIM_NODISCARD;
 /** More points: those of the interior stay, new ones lie where the residuals of t->theta are large. */
 pcsim_status train_grow(pcsim_training *t, int64_t points) PCSIM_NODISCARD;

@@ -11,6 +11,8 @@ void train_release(pcsim_training *t) {
   groups_destroy(&t->groups);
   groups_parameters_clear(&t->parameters);
   ansatz_clear(&t->ansatz);
+  for (int i = 0; t->in && i < train_num_regions(t->from); i++) ansatz_clear(&t->in[i]);
+  pcsim_free(&t->in);
   pcsim_executor_destroy(&t->values);
   pcsim_executor_destroy(&t->gradients);
   pcsim_free(&t->group);
@@ -21,7 +23,10 @@ void train_release(pcsim_training *t) {
 
 static void case_destroy(train_case **from) {
   if (!*from) return;
+  for (int i = 0; (*from)->in && i < train_num_regions(*from); i++) problem_clear(&(*from)->in[i]);
+  pcsim_free(&(*from)->in);
   problem_clear(&(*from)->problem);
+  regions_destroy(&(*from)->regions);
   data_destroy(&(*from)->data);
   domain_destroy(&(*from)->domain);
   pcsim_free(from);
@@ -33,6 +38,24 @@ void pcsim_training_destroy(pcsim_training **training) {
   train_forget(*training);
   case_destroy(&(*training)->from);
   pcsim_free(training);
+}
+
+/* A network for each region, and the whole of them. */
+static pcsim_status make_regions(pcsim_training *t, ansatz_options *options) {
+  const int num = train_num_regions(t->from);
+  PCSIM_TRY(pcsim_alloc((size_t)num, sizeof *t->in, &t->in));
+  const uint64_t stream = options->options.stream;
+  options->shared = options->prefix;
+  for (int i = 0; i < num; i++) {
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "%s%d_", options->shared, i);
+    options->prefix = prefix;
+    options->options.stream = stream + (uint64_t)i * 2 * PROBLEM_MAX;
+    options->range = regions_get(t->from->regions)->range[i];
+    PCSIM_TRY(ansatz_build(&t->from->in[i], t->from->domain, options, &t->in[i]));
+    if (!t->in[i].fields) return PCSIM_OK;
+  }
+  return train_join_regions(t);
 }
 
 static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
@@ -48,7 +71,9 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
   char *text = NULL;
   for (int u = 0; u < PROBLEM_MAX; u++) options.magnitude[u] = t->part.magnitude;
   options.options.stream += (uint64_t)t->part.number << 32; /* each part has a start of its own */
-  PCSIM_TRY(ansatz_build(&t->from->problem, t->from->domain, &options, &t->ansatz));
+  options.stream = t->choice.stream;
+  if (train_num_regions(t->from)) PCSIM_TRY(make_regions(t, &options));
+  else PCSIM_TRY(ansatz_build(&t->from->problem, t->from->domain, &options, &t->ansatz));
   for (int built = 1; built >= 0 && t->ansatz.fields && !quiet; built--) {
     PCSIM_TRY(ansatz_names(&t->from->problem, &t->ansatz, built, &text));
     pcsim_log(PCSIM_LOG_INFO, "%s: %s", built ? "built in" : "penalised", *text ? text : "nothing");
@@ -160,6 +185,7 @@ void train_fill_view(pcsim_training *t) {
                                   .gauge = t->from->problem.gauge,
                                   .num_pieces = d->num_pieces,
                                   .piece = d->piece,
+                                  .flow = problem_is_flow(p),
                                   .network = t->choice.network.kind,
                                   .optimizer = t->kind->name,
                                   .num_parameters = parameters,
@@ -170,6 +196,15 @@ void train_fill_view(pcsim_training *t) {
                                   .budget_seconds = t->from->options.seconds,
                                   .budget_steps = t->from->options.steps,
                                   .num_groups = count_groups(t)};
+}
+
+/* A stream function makes velocities of a plane flow. */
+static void check_stream(const pcsim_training *t) {
+  const problem *p = &t->from->problem;
+  const pcsim_node *network = pcsim_node_get(pcsim_tree_root(t->from->tree), "network");
+  if (t->choice.stream && !(problem_is_flow(p) && p->domain->num_space == 2))
+    pcsim_tree_problem(t->from->tree, pcsim_node_get(network, "divergence-free"),
+                       "a stream function is there for `model: navier-stokes` in two coordinates of space");
 }
 
 /* What is measured is made of unknowns. */
@@ -209,9 +244,14 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   train_read_options(tree, &t->from->options, &t->choice);
   PCSIM_TRY(domain_read(tree, &t->from->domain));
   if (!t->from->domain) return PCSIM_OK;
-  PCSIM_TRY(problem_read(tree, domain_get(t->from->domain), &t->from->problem));
+  PCSIM_TRY(regions_read(tree, t->from->domain, &t->from->regions));
+  if (regions_node(tree) && !t->from->regions) return PCSIM_OK;
+  PCSIM_TRY(problem_read(tree, domain_get(t->from->domain), t->from->regions, -1, &t->from->problem));
+  check_stream(t);
   PCSIM_TRY(data_read(tree, t->from->domain, &t->from->data));
   PCSIM_TRY(check_data(t->from));
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  PCSIM_TRY(train_read_regions(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   name_columns(t->from);
   t->from->asked = t->choice;

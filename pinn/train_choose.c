@@ -53,11 +53,12 @@ pcsim_status train_choose(pcsim_training *t, const network_options *before) {
                             .threads = t->from->options.threads,
                             .waves = &waves,
                             .before = before,
+                            .networks = t->from->regions ? train_num_regions(t->from) : 1,
                             .try_choice = try_choice,
                             .context = &j};
   char why[400];
   t->choice.network.num_inputs = t->from->problem.domain->num_coordinates;
-  t->choice.network.num_outputs = t->from->problem.num_solved;
+  t->choice.network.num_outputs = t->from->problem.num_solved - t->choice.stream;
   if (t->from->options.optimizer) t->choice.optimizer = t->from->options.optimizer->name;
   PCSIM_TRY(choose(&p, &t->choice, why, sizeof why));
   pcsim_log(PCSIM_LOG_INFO, "%s", why);

@@ -25,6 +25,8 @@ const char *train_not_parted(const train_case *from) {
   const problem *p = &from->problem;
   const int t = p->domain->time;
   if (t < 0) return "the domain has no coordinate t";
+  if (from->regions) return "regions have a network each";
+  if (from->asked.stream) return "velocities are those of a stream function";
   if (p->num_unknowns > p->num_solved) return "coefficients are to be found";
   if (data_get(from->data, 0)) return "values are given at points";
   bool evolves = false;

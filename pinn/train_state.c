@@ -112,12 +112,29 @@ static pcsim_status read_finished(pcsim_training *t, const double *numbers, size
 
 /* ---------------------------------------------------------------------------------- files */
 
+/* Coordinates of the points of interiors. */
+static size_t num_interior(const pcsim_training *t) {
+  size_t n = 0;
+  for (int g = 0; g < t->num_groups; g++)
+    if (t->group[g].kind == TRAIN_INTERIOR)
+      n += (size_t)(groups_get_points(t->groups, g, NULL) * t->from->problem.domain->num_coordinates);
+  return n;
+}
+
+static void copy_interior(const pcsim_training *t, double *to) {
+  for (int g = 0; g < t->num_groups; g++) {
+    const double *points;
+    if (t->group[g].kind != TRAIN_INTERIOR) continue;
+    const size_t n =
+        (size_t)(groups_get_points(t->groups, g, &points) * t->from->problem.domain->num_coordinates);
+    memcpy(to, points, n * sizeof *to);
+    to += n;
+  }
+}
+
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash, const char *path) {
   pcsim_training *t = (pcsim_training *)training; /* passing out changes nothing */
-  const double *points;
-  const size_t done = count_finished(t), fixed = done + count(t),
-               n = fixed + (size_t)(groups_get_points(t->groups, 0, &points) *
-                                    t->from->problem.domain->num_coordinates);
+  const size_t done = count_finished(t), fixed = done + count(t), n = fixed + num_interior(t);
   char *bytes = NULL;
   double *numbers = NULL;
   pcsim_status status;
@@ -125,7 +142,7 @@ pcsim_status pcsim_training_save(const pcsim_training *training, const char *has
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
   write_finished(t, numbers);
   pass(t, numbers + done, true);
-  memcpy(numbers + fixed, points, (n - fixed) * sizeof *numbers);
+  copy_interior(t, numbers + fixed);
   memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
   snprintf(bytes, HEADER, "pcsim training 2 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
            checksum(numbers, n * sizeof *numbers));

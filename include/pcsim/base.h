@@ -190,6 +190,8 @@ pcsim_status pcsim_expr_bind(pcsim_expr *expr, const char *const *names, int n, 
                              const double *values, int num_constants, size_t *offset) PCSIM_NODISCARD;
 /** Value for `x` [n], after bind. IEEE: 1/0 is inf, sqrt(-1) is nan. No allocation. */
 double pcsim_expr_eval(const pcsim_expr *expr, const double *x);
+/** The same of a part of an expression: a node below its root. */
+double pcsim_expr_eval_node(const pcsim_expr_node *node, const double *x);
 /** True if no bound name is used (the value does not depend on x); `*value` (may be NULL) gets it. */
 bool pcsim_expr_is_constant(const pcsim_expr *expr, double *value);
 /** True if bound name `index` is used. */

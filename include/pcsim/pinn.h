@@ -51,6 +51,7 @@ typedef struct {
   const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
   int num_pieces;
   const char *const *piece; /**< [num_pieces] names of the boundary */
+  bool flow;                  /**< unknowns u, v, (w,) p are those of the built-in flow */
   const char *network, *optimizer;
   int64_t num_parameters, num_points; /**< points of all groups together */
   int slab, num_slabs;                /**< of time: the one that is trained, from 0 */

@@ -200,6 +200,54 @@ expect_rc 0 "sample of a family"
 close "$(sed -n 2p "$work/sampled.csv" | cut -d, -f4)" 0.372708 1e-2 "sample of a family"
 [ "$(sed -n 3p "$work/sampled.csv" | cut -d, -f4)" = nan ] || fault "an input out of its range is sampled"
 
+# Two materials, each with a network, against a run of the solver, which is solved first and then found. The exact
+# solution bends at the interface; its energy norm needs the flux to be continuous.
+cat >"$work/bars.yaml" <<'YAML'
+parameters: {big: 100}
+physics:
+  unknowns: [u]
+  coefficients: {k: {left: 1, rest: big}}
+  equations: ["div(k*grad(u)) + 1"]
+boundaries: {x-min: {u: 0}, x-max: {flux: {u: 0}}, "y-*": {flux: {u: 0}}}
+YAML
+cat >"$work/bars-solver.yaml" <<'YAML'
+pcsim: 1
+extends: bars.yaml
+mesh: {shape: box, n: [64, 4], regions: {left: "x < 0.5"}}
+YAML
+cat >"$work/bars-train.yaml" <<'YAML'
+pcsim: 1
+extends: bars.yaml
+domain: {box: {x: [0, 1], y: [0, 1]}, regions: {left: "x < 0.5"}}
+network: {layers: [10, 10]}
+train: {budget: 800 steps, points: 200}
+reference: {u: {run: bars-solver.yaml, tolerance: 1e-3, source: solver}}
+output: {pictures: false}
+YAML
+bars() { (cd "$work" && run_in "$@"); rc=$?; out=$(cat "$work/out"); err=$(cat "$work/err"); }
+run_in() { "$pcsim" run bars-train.yaml "$@" >out 2>err; }
+bars -o bars
+expect_rc 0 "two materials"
+expect_out "bars-solver.yaml is solved first" "two materials"
+expect_out "weight of interface.left.rest" "two materials"
+number "$work/bars/summary.json" error.u | awk '{ exit !($1 > 0 && $1 < 1e-3) }' || fault "error of two materials"
+bars -o bars-exact --set 'reference.u={exact: "where(x < 0.5, x - x^2/2, 0.375 + (x - x^2/2 - 0.375)/big)", tolerance: 1e-3}'
+expect_rc 0 "two materials, exact"
+bars -o bars-again --set reference.u.run=runs/bars-solver
+expect_rc 0 "two materials against a folder"
+case "$out" in *"solved first"*) fault "a finished run is solved again" ;; esac
+cmp "$work/bars/model.h5" "$work/bars-again/model.h5" || fault "the reference changes the bits"
+cmp "$work/bars/model.h5" "$work/bars-exact/model.h5" || fault "the reference changes the bits"
+bars -o bars-stopped --steps 470
+expect_rc 3 "stop of two materials"
+bars -o bars-stopped --resume
+expect_rc 0 "resume of two materials"
+cmp "$work/bars/model.h5" "$work/bars-stopped/model.h5" || fault "two materials: a stop changes the bits"
+sed -i 's/big: 100/big: 50/' "$work/bars.yaml"
+bars -o bars-old
+expect_rc 2 "a reference of an older case"
+expect_err "holds a run of another case" "a reference of an older case"
+
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
 run "$pcsim" run "$work/bad.yaml" -o "$work/bad"

@@ -88,8 +88,41 @@ static void balance(void **state) {
   assert_close(weight[0] / weight[1], 1e4, 1e-6);
 }
 
+/* u and v of a stream function: no divergence whatever the weights are, at rest on the walls that hang
+ * together; the lid is penalised. */
+static void stream(void **state) {
+  (void)state;
+  static const char *const cavity =
+      "domain: {box: {x: [0, 1], y: [0, 2]}}\n"
+      "physics: {model: navier-stokes, viscosity: 0.1}\n"
+      "boundaries: {y-max: {velocity: [\"4*x*(1-x)\", 0]}, \"*\": {wall: no-slip}}\n"
+      "network: {layers: [8, 8], activation: tanh, divergence-free: true}\n"
+      "train: {budget: 10 steps, points: 200}\n";
+  const double points[][2] = {{0.3, 0.6}, {0.9, 1.9}, {0, 0.4}, {1, 1.3}, {0.4, 0}, {0.5, 2}};
+  double values[6][3], slopes[6][3][2];
+  pcsim_tree *tree = NULL;
+  pcsim_training *t = NULL;
+  assert_ok(pcsim_tree_parse(cavity, strlen(cavity), "case", &tree));
+  assert_ok(pcsim_training_read(tree, &t));
+  assert_ok(pcsim_tree_status(tree));
+  assert_ok(pcsim_training_evaluate(t, 6, points[0], values[0], slopes[0][0]));
+  for (int i = 0; i < 6; i++) {
+    const double size = fabs(slopes[i][0][0]) + fabs(slopes[i][0][1]) + fabs(slopes[i][1][0]);
+    assert_true(size > 1e-6);
+    assert_close(slopes[i][0][0] + slopes[i][1][1], 0, 1e-13 * (1 + size));
+    for (int k = 0; k < 2 && i >= 2 && i < 5; k++) assert_close(values[i][k], 0, 1e-14);
+  }
+  assert_true(fabs(values[0][0]) > 1e-6 && fabs(values[5][0]) > 1e-6);
+  assert_int_equal(t->num_groups, 2);
+  assert_int_equal(groups_rows(t->groups, 0), 2); /* momentum alone */
+  assert_string_equal(t->group[1].name, "y-max");
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+}
+
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(best), cmocka_unit_test(balance)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(best), cmocka_unit_test(balance),
+                                     cmocka_unit_test(stream)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
