@@ -18,7 +18,7 @@ static const struct {
     {"domain: {bxo: {x: [0, 1]}}\n",
      "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found none\n"
      "case.yaml:1:10: unknown key 'bxo' in 'domain'; did you mean 'box'? (known: box, ball, surface, plus, "
-     "and, minus, t)"},
+     "and, minus, t, regions)"},
     {"domain: {box: {x: [1, -1], y: [0, 1]}}\n",
      "case.yaml:1:19: the range of 'x' is empty: [1, -1]; expected [low, high] with low below high"},
     {"domain: {box: {x: [0], y: 3, z: [0, 1, 2], w: [0, inf]}}\n",
