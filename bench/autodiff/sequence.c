@@ -204,6 +204,17 @@ static void print(const bench *b, const char *kind, const char *unit, double val
   fflush(stdout);
 }
 
+/** Numbers that a program keeps between passes for each point of a space. */
+static int kept_numbers(const pcsim_executor *x, const char *space) {
+  const plan *p = &x->plan;
+  int rows = 0;
+  for (int i = 0; i < p->num_stores; i++) {
+    const node *n = &p->program->nodes[p->store_node[i]];
+    if (!strcmp(p->program->spaces[n->space], space)) rows += n->rows;
+  }
+  return rows;
+}
+
 /** r and the cotangent of q, each by a program of its own, from the same start. */
 typedef struct {
   pcsim_program *forward, *reverse;
@@ -237,6 +248,7 @@ static void measure(bench *b, const programs *p, int threads, int tile, double b
   print(b, "program", "bandwidth", least_bytes(b) / program / peak, program);
   print(b, "ratio", "hand", program / hand, program);
   print(b, "reverse", "program", reverse / program, reverse);
+  print(b, "reverse keeps", "numbers a cell", kept_numbers(back, "cells"), reverse);
   pcsim_executor_destroy(&x);
   pcsim_executor_destroy(&back);
   gather_in(b);
