@@ -237,7 +237,9 @@ static pcsim_status build_coefficients(ansatz_builder *b, pcsim_value inputs) {
     PCSIM_TRY(parts_boundary(b, u, &a, &factor));
     if (factor < 0) value = coefficient_value(b, u, value);
     else value = mul(b->program, factor, value);
-    if (a >= 0) value = add(b->program, a, value);
+    if (factor >= 0 && q->coefficient[u - q->num_solved].positive) /* with the sign of what is given */
+      value = mul(b->program, a, pcsim_build_unary(b->program, PCSIM_OP_EXP, value));
+    else if (a >= 0) value = add(b->program, a, value);
     pcsim_build_output(b->program, q->unknown[u], value);
   }
   return pcsim_program_status(b->program);

@@ -171,3 +171,27 @@ void cholesky_solve(const cholesky *c, double *x) {
     for (int64_t j = 0; j < i; j++) x[j] -= l[j] * x[i];
   }
 }
+
+pcsim_status cholesky_inverse(const cholesky *c, int64_t m, double *inverse) {
+  const double *l = c->l + (c->n - m) * c->stride + c->n - m;
+  double *x = NULL; /* of the same rows and columns of the factor the inverse, lower triangle */
+  PCSIM_TRY(pcsim_alloc((size_t)m * (size_t)m, sizeof *x, &x));
+  for (int64_t i = 0; i < m; i++) {
+    double *row = x + i * m;
+    row[i] = 1;
+    for (int64_t k = 0; k < i; k++) {
+      const double factor = l[i * c->stride + k];
+      const double *other = x + k * m;
+      for (int64_t j = 0; j <= k; j++) row[j] -= factor * other[j];
+    }
+    for (int64_t j = 0; j <= i; j++) row[j] /= l[i * c->stride + i];
+  }
+  memset(inverse, 0, (size_t)m * (size_t)m * sizeof *inverse);
+  for (int64_t k = 0; k < m; k++)
+    for (int64_t i = 0; i <= k; i++) {
+      const double factor = x[k * m + i];
+      for (int64_t j = 0; j <= i; j++) inverse[i * m + j] += factor * x[k * m + j];
+    }
+  pcsim_free(&x);
+  return PCSIM_OK;
+}

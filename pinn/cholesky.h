@@ -16,6 +16,9 @@ bool cholesky_factor(cholesky *c, const double *a, const double *d);
 /** Solve with the last factor, in place: x [n]. */
 void cholesky_solve(const cholesky *c, double *x);
 
+/** The last m rows and columns of the inverse of what was factored: lower triangle of `inverse` [m][m]. */
+pcsim_status cholesky_inverse(const cholesky *c, int64_t m, double *inverse) PCSIM_NODISCARD;
+
 /** Numbers in a row of a padded matrix of n columns. */
 int64_t dense_padded(int64_t n);
 /** Lower triangle of c [n][stride] += factor * b^T b, b being [depth][stride], stride = dense_padded(n),

@@ -64,6 +64,8 @@ pcsim_status groups_mean_squares(groups *g, int group, const double *theta, doub
 /** Residuals [n][rows] at other points than the group's, unweighted. */
 pcsim_status groups_residuals(groups *g, int group, const double *theta, int64_t n, const double *points,
                               const groups_columns *columns, double *residuals) PCSIM_NODISCARD;
+/** Lower triangle [n][n] of the weighted J^T J of one group. */
+pcsim_status groups_product(groups *g, int group, const double *theta, double *product) PCSIM_NODISCARD;
 /** Squared Frobenius norms [rows] of the derivatives of a group's rows by theta, each over its number of
  * points: the trace of its part of J^T J with weight 1. */
 pcsim_status groups_traces(groups *g, int group, const double *theta, double *traces) PCSIM_NODISCARD;

@@ -192,20 +192,31 @@ static pcsim_status add_smaller(groups *g, group *a, const double *factor, doubl
   return PCSIM_OK;
 }
 
+/* product += the group's weighted J^T J */
+static pcsim_status add_group_product(groups *g, group *a, double *product) {
+  double factor[GROUPS_ROWS_MAX];
+  if (!a->n) return PCSIM_OK;
+  set_factors(a, factor);
+  return a->numbers == num_parameters(g) ? for_rows(g, a, factor, add_product, product)
+                                         : add_smaller(g, a, factor, product);
+}
+
+static void clear_lower(int64_t n, double *product) {
+  for (int64_t r = 0; r < n; r++) memset(product + r * n, 0, (size_t)(r + 1) * sizeof *product);
+}
+
+pcsim_status groups_product(groups *g, int which, const double *theta, double *product) {
+  groups_theta(g, theta);
+  clear_lower(num_parameters(g), product);
+  return add_group_product(g, &g->group[which], product);
+}
+
 static pcsim_status normal(objective *o, const double *theta, double *value, double *gradient,
                            double *product) {
   groups *g = (groups *)o;
-  const int64_t n = o->num_parameters;
   PCSIM_TRY(loss(o, theta, value, gradient));
-  for (int64_t r = 0; r < n; r++) memset(product + r * n, 0, (size_t)(r + 1) * sizeof *product);
-  for (int i = 0; i < g->num; i++) {
-    group *a = &g->group[i];
-    double factor[GROUPS_ROWS_MAX];
-    if (!a->n) continue;
-    set_factors(a, factor);
-    PCSIM_TRY(a->numbers == n ? for_rows(g, a, factor, add_product, product)
-                              : add_smaller(g, a, factor, product));
-  }
+  clear_lower(o->num_parameters, product);
+  for (int i = 0; i < g->num; i++) PCSIM_TRY(add_group_product(g, &g->group[i], product));
   return PCSIM_OK;
 }
 

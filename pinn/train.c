@@ -98,6 +98,12 @@ static pcsim_status renew(pcsim_training *t) {
 /* The group whose share of the loss is the largest, for people. */
 static pcsim_status finish_stalled(course *c) {
   pcsim_training *t = c->t;
+  bool noise;
+  PCSIM_TRY(train_is_noise(t, &noise));
+  if (noise) {
+    finish(c, PCSIM_TRAINING_COMPLETED, "no step lowers the loss any more, which is the noise of the data");
+    return PCSIM_OK;
+  }
   char text[400];
   double most = -1;
   const char *name = "";
@@ -167,6 +173,7 @@ static pcsim_status advance(course *c) {
   pcsim_training *t = c->t;
   optimizer_report report = {0};
   PCSIM_TRY(train_step(t, &report));
+  PCSIM_TRY(train_reweigh(t));
   if (!isfinite(t->loss)) finish_bad(c);
   else if (t->stalls >= MOST_STALLS) PCSIM_TRY(finish_stalled(c));
   else if (t->from->options.steps > 0 && t->step >= train_last_step(t))

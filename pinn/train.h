@@ -19,7 +19,8 @@ typedef enum {
   TRAIN_INTERIOR,
   TRAIN_CONDITION, /**< the conditions of an entry of the case that are not built in */
   TRAIN_INTERFACE, /**< between two regions: values and fluxes are continuous */
-  TRAIN_MEASURED   /**< values at points that stay */
+  TRAIN_MEASURED,  /**< values at points that stay */
+  TRAIN_SMOOTHNESS /**< inside: second derivatives of a field that is to be found */
 } train_place;
 typedef struct {
   const char *name; /**< "interior", or that of the case's entry, with that of a region; borrowed */
@@ -122,6 +123,7 @@ struct pcsim_training {
   int64_t stalls;       /**< times in a row that no step was found */
   double first_loss;    /**< held-out, before the first step of the slab */
   double loss, held_out, best_loss, best_held_out;
+  double noise_unit;                  /**< weight of a measured value times its variance; 0: none */
   double seconds;                     /**< of earlier parts */
   pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
 };
@@ -167,6 +169,17 @@ void train_check_parts(pcsim_training *t);
 /** What is due at this step (points drawn anew, more points), then a step of the optimiser. */
 pcsim_status train_step(pcsim_training *t, optimizer_report *report) PCSIM_NODISCARD;
 
+/* ---- train_noise.c */
+
+/** Smoothness of fields that are to be found, as groups; nothing without data. */
+pcsim_status train_add_priors(pcsim_training *t) PCSIM_NODISCARD;
+/** Weights [rows] of measured values with noise and of smoothness; `*known` false: of neither. */
+pcsim_status train_noise_weights(pcsim_training *t, int group, double *weights, bool *known) PCSIM_NODISCARD;
+/** Are measured values fitted to within their noise? False where none are weighed by it. */
+pcsim_status train_is_noise(pcsim_training *t, bool *noise) PCSIM_NODISCARD;
+/** Noise and smoothness by the evidence, at steps where that is due. */
+pcsim_status train_reweigh(pcsim_training *t) PCSIM_NODISCARD;
+
 /* ---- train_read.c */
 
 extern const pcsim_key network_keys[], train_keys[];
@@ -207,6 +220,9 @@ bool train_is_flux(const pcsim_training *t, int row);
 
 /* ---- train_groups.c */
 
+/** One more group: texts [n] lowered, with the network of the region put in; `like` says what it is. */
+pcsim_status train_add_group(pcsim_training *t, const char *name, const train_group *like,
+                             const problem_text *const *texts, int n) PCSIM_NODISCARD;
 /** The groups and their residual programs. */
 pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
 

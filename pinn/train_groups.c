@@ -32,8 +32,8 @@ static pcsim_status add_program(pcsim_training *t, const char *name, const train
 }
 
 /* Lower texts [n], put in the network of the region, add the group. */
-static pcsim_status add_group(pcsim_training *t, const char *name, const train_group *like,
-                              const problem_text *const *texts, int n) {
+pcsim_status train_add_group(pcsim_training *t, const char *name, const train_group *like,
+                             const problem_text *const *texts, int n) {
   const problem *p = train_problem(t, like->region);
   pcsim_program *lowered = NULL, *composed = NULL;
   pcsim_status status;
@@ -91,7 +91,7 @@ static pcsim_status add_entry(pcsim_training *t, int first, int region) {
     if (all) points = 1;
   }
   const train_group like = {.kind = TRAIN_CONDITION, .region = region, .condition = c, .n = points};
-  if (status == PCSIM_OK && !elsewhere) status = add_group(t, c->name, &like, list, n);
+  if (status == PCSIM_OK && !elsewhere) status = train_add_group(t, c->name, &like, list, n);
   for (int i = 0; i < n; i++) text_clear(&text[i]);
   return status;
 }
@@ -107,7 +107,7 @@ static pcsim_status add_data(pcsim_training *t, const data_view *d) {
     status = pcsim_strdup(d->fit[n], &text[n].text);
     list[n] = &text[n];
   }
-  if (status == PCSIM_OK) status = add_group(t, d->name, &like, list, n);
+  if (status == PCSIM_OK) status = train_add_group(t, d->name, &like, list, n);
   for (int i = 0; i < n; i++) text_clear(&text[i]);
   return status;
 }
@@ -120,7 +120,7 @@ static pcsim_status add_interior(pcsim_training *t, int region) {
   for (int i = 0; i < p->num_equations; i++)
     if (!(t->choice.stream && i == p->domain->num_space)) /* continuity, which holds */
       texts[n++] = &p->equation[i];
-  return add_group(t, "interior", &like, texts, n);
+  return train_add_group(t, "interior", &like, texts, n);
 }
 
 static pcsim_status add_interface(pcsim_training *t, int i) {
@@ -155,5 +155,5 @@ pcsim_status train_make_groups(pcsim_training *t) {
   for (int i = 0; num && i < regions_get(t->from->regions)->num_interfaces; i++)
     PCSIM_TRY(add_interface(t, i));
   for (int i = 0; data_get(t->from->data, i); i++) PCSIM_TRY(add_data(t, data_get(t->from->data, i)));
-  return PCSIM_OK;
+  return train_add_priors(t);
 }

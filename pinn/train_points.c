@@ -92,7 +92,8 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
     copy_data(g->measured, d->num_coordinates, n, points, columns);
     return PCSIM_OK;
   }
-  if (g->kind == TRAIN_INTERIOR) return draw_inside(t, g->region, draw, n, points);
+  if (g->kind == TRAIN_INTERIOR || g->kind == TRAIN_SMOOTHNESS)
+    return draw_inside(t, g->region, draw, n, points);
   if (g->kind == TRAIN_INTERFACE)
     PCSIM_TRY(regions_draw_interface(t->from->regions, g->interface, t->from->options.seed, draw, n, points,
                                      columns));
@@ -275,7 +276,8 @@ static double weighed_against(const pcsim_training *t, const double *of, int g, 
 
 /* A penalised row counts as much as the interior in the trace of J^T J: what a step of the weights changes in
  * the one it changes in the other (Wang, Yu, Perdikaris 2022, with the mean squares of the rows). Interiors
- * of regions keep the weight 1: their residuals are sources of one unit, whatever the material. */
+ * of regions keep the weight 1: their residuals are sources of one unit, whatever the material.
+ * Noise has its own weights. */
 pcsim_status train_balance(pcsim_training *t, bool quiet) {
   double traces[GROUPS_ROWS_MAX], *interior = NULL;
   pcsim_status status = PCSIM_OK;
@@ -287,11 +289,13 @@ pcsim_status train_balance(pcsim_training *t, bool quiet) {
   }
   for (int g = 0; g < t->num_groups && status == PCSIM_OK; g++) {
     double weights[GROUPS_ROWS_MAX];
+    bool known = false;
     if (t->group[g].kind == TRAIN_INTERIOR) continue;
-    status = groups_traces(t->groups, g, t->theta, traces);
+    status = train_noise_weights(t, g, weights, &known);
+    if (status == PCSIM_OK && !known) status = groups_traces(t->groups, g, t->theta, traces);
     for (int k = 0; k < groups_rows(t->groups, g) && status == PCSIM_OK; k++) {
       const double against = weighed_against(t, interior, g, k);
-      weights[k] = traces[k] > 0 && isfinite(against / traces[k]) ? against / traces[k] : 1;
+      if (!known) weights[k] = traces[k] > 0 && isfinite(against / traces[k]) ? against / traces[k] : 1;
       if (!quiet)
         pcsim_log(PCSIM_LOG_INFO, "weight of %s%s: %.3g", t->group[g].name,
                   groups_rows(t->groups, g) > 1 ? " (one of several)" : "", weights[k]);

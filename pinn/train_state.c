@@ -33,8 +33,9 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   double *inner;
   int64_t num_inner;
   const size_t n = (size_t)t->num_parameters;
-  double scalars[NUM_SCALARS] = {(double)t->step, (double)t->draw, (double)t->stalls, t->first_loss, t->loss,
-                                 t->held_out,     t->best_loss,    t->best_held_out,  t->seconds};
+  double scalars[NUM_SCALARS] = {(double)t->step, (double)t->draw, (double)t->stalls, t->first_loss,
+                                 t->loss,         t->held_out,     t->best_loss,      t->best_held_out,
+                                 t->seconds,      t->noise_unit};
   t->kind->state(t->optimizer, &inner, &num_inner);
   struct {
     double *numbers;
@@ -56,6 +57,7 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   t->step = (int64_t)scalars[0], t->draw = (int64_t)scalars[1], t->stalls = (int64_t)scalars[2];
   t->first_loss = scalars[3], t->loss = scalars[4], t->held_out = scalars[5];
   t->best_loss = scalars[6], t->best_held_out = scalars[7], t->seconds = scalars[8];
+  t->noise_unit = scalars[9];
 }
 
 static size_t count(pcsim_training *t) {

@@ -159,6 +159,40 @@ YAML
 run "$pcsim" run "$work/inverse.yaml" -o "$work/inverse"
 expect_rc 0 "inverse"
 close "$(number "$work/inverse/summary.json" D)" 0.3 1e-3 "diffusivity from measured values"
+# A field from noisy values: their noise weighs them, the evidence says how smooth the field is; noise that is not given is
+# found; the same bits after stops before and behind a change of the weights.
+awk 'BEGIN { pi = atan2(0, -1); s = 12345; print "x,measured"
+  for (i = 0; i < 400; i++) { x = (i + 0.5) / 400; g = 0
+    for (k = 0; k < 12; k++) { s = (s * 16807) % 2147483647; g += s / 2147483647 }
+    print x "," sin(pi * x) + 0.1 * (g - 6) } }' >"$work/noisy.csv"
+cat >"$work/field.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [0, 1]}}
+physics:
+  unknowns: [u]
+  coefficients: {k: 1 + 0.5*sin(pi*x)}
+  equations: ["div(a*grad(u)) - pi^2*(0.5*cos(pi*x)^2 - k*sin(pi*x))"]
+unknown: {a: {of: [x], positive: true}}
+boundaries: {"*": {u: 0, a: 1}}
+data: {probe: {file: noisy.csv, fits: {u: measured}, noise: 0.1}}
+network: {layers: [10, 10], scale: 1, activation: tanh}
+train: {budget: 700 steps, points: 200}
+output: {pictures: false}
+reference: {a: {exact: 1 + 0.5*sin(pi*x), tolerance: 0.04}}
+YAML
+run "$pcsim" run "$work/field.yaml" -o "$work/field"
+expect_rc 0 "a field from noisy values"
+expect_out "numbers of the smoothness of a" "a field from noisy values"
+sed 's/, noise: 0.1//' "$work/field.yaml" >"$work/unsaid.yaml"
+run "$pcsim" run "$work/unsaid.yaml" -o "$work/unsaid"
+expect_rc 0 "noise that is not given"
+close "$(sed -n 's/.*step 600: noise of probe \([0-9.]*\).*/\1/p' "$work/out")" 0.1 0.1 "noise that is found"
+for stop in 299 301; do
+  rm -rf "$work/stopped"
+  run "$pcsim" run "$work/field.yaml" -o "$work/stopped" --steps "$stop"
+  run "$pcsim" run "$work/field.yaml" -o "$work/stopped" --resume
+  cmp "$work/field/model.h5" "$work/stopped/model.h5" || fault "a field: stop after $stop changes the bits"
+done
 # Many columns of one file, as many as may be, and one more.
 {
   printf 'x,t'
