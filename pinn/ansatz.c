@@ -42,8 +42,7 @@ static int num_inputs_of(const ansatz_builder *b, int coordinate) {
   return is_periodic(b, coordinate) ? 2 : 1 + 2 * b->options->options.num_waves[coordinate];
 }
 
-/* About a ball taken away: log of the distance, from -1 on it to 1 in the furthest corner, and the direction.
- */
+/* About a centre: log of the distance, from -1 at `radius` to 1 in the furthest corner, and the direction. */
 static void add_polar(ansatz_builder *b, input_list *list, network_options *options, const bool *of,
                       const double *centre, double radius, double scale) {
   const domain_view *d = b->problem->domain;
@@ -57,12 +56,31 @@ static void add_polar(ansatz_builder *b, input_list *list, network_options *opti
     square = square < 0 ? part : pcsim_build_binary(p, PCSIM_OP_ADD, square, part);
     furthest += pow(fmax(centre[i] - d->range[i][0], d->range[i][1] - centre[i]), 2);
   }
+  /* a corner is a point of the domain: the distance from it is never 0 */
+  square = pcsim_build_binary(p, PCSIM_OP_ADD, square, pcsim_build_constant(p, 1e-24 * furthest));
   const double factor = 1 / log(sqrt(furthest) / radius);
   const pcsim_value logarithm = pcsim_build_unary(p, PCSIM_OP_LOG, square),
                     distance = pcsim_build_unary(p, PCSIM_OP_SQRT, square);
   add_input(list, options, parts_linear(b, logarithm, factor, -2 * factor * log(radius) - 1), scale);
   for (int i = 0; i < d->num_space; i++)
     if (of[i]) add_input(list, options, pcsim_build_binary(p, PCSIM_OP_DIV, offset[i], distance), scale);
+}
+
+/* About corners in which a flow is singular; log of the distance -1 at a thousandth of the domain's size. */
+static pcsim_status add_corners(ansatz_builder *b, input_list *list, network_options *options) {
+  const domain_view *d = b->problem->domain;
+  const bool of[DOMAIN_MAX] = {true, true};
+  double corner[ANSATZ_HOLES][2];
+  int num = 0;
+  /* with values held by blending the corner would be held wrongly, and nothing is gained */
+  if (!b->options->polar || !b->options->stream) return PCSIM_OK;
+  PCSIM_TRY(parts_corners(b, ANSATZ_HOLES, corner, &num));
+  if (list->n + 3 * num > NETWORK_INPUTS) return PCSIM_OK;
+  for (int i = 0; i < num; i++)
+    add_polar(b, list, options, of, corner[i],
+              1e-3 * hypot(d->range[0][1] - d->range[0][0], d->range[1][1] - d->range[1][0]),
+              fmax(b->options->options.scale[0], b->options->options.scale[1]));
+  return PCSIM_OK;
 }
 
 static void add_holes(ansatz_builder *b, input_list *list, network_options *options) {
@@ -78,7 +96,7 @@ static void add_holes(ansatz_builder *b, input_list *list, network_options *opti
 }
 
 /* Each coordinate in [-1, 1], or sine and cosine over its period; those of its waves. */
-static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
+static pcsim_status network_inputs(ansatz_builder *b, network_options *options, pcsim_value *inputs) {
   const domain_view *d = b->problem->domain;
   const network_options *given = &b->options->options;
   const double pi = 3.14159265358979323846;
@@ -100,8 +118,10 @@ static pcsim_value network_inputs(ansatz_builder *b, network_options *options) {
       add_wave(b, &list, options, parts_linear(b, y, given->wave[i][k], 0), 1);
   }
   add_holes(b, &list, options);
+  PCSIM_TRY(add_corners(b, &list, options));
   options->num_inputs = list.n;
-  return list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
+  *inputs = list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
+  return PCSIM_OK;
 }
 
 /* -------------------------------------------------------------- one unknown after another */
@@ -278,7 +298,8 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   if (contradict) goto done; /* a trial before may have said it: problems are kept once */
   network_options network = options->options;
   network.num_outputs = q->num_solved - options->stream;
-  const pcsim_value inputs = network_inputs(&b, &network);
+  pcsim_value inputs = PCSIM_NO_VALUE;
+  PCSIM_GOTO(network_inputs(&b, &network, &inputs), status, done);
   const pcsim_value out = options->network->build(&network, b.program, options->prefix, inputs);
   PCSIM_GOTO(build_unknowns(&b, out), status, done);
   PCSIM_GOTO(build_coefficients(&b, inputs), status, done);

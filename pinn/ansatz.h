@@ -40,6 +40,9 @@ typedef struct {
   bool *built; /**< [num_conditions] holds whatever the weights are */
 } ansatz;
 
+/** Is it a steady plane flow with velocities given all around, whose walls at rest hang together? Then a
+ * stream function is worth its third derivatives. */
+pcsim_status ansatz_closed(const problem *p, const domain *d, bool *closed) PCSIM_NODISCARD;
 /** Problems of the case (values that contradict each other, with the place) go to the tree; `a->fields` stays
  * NULL then. Caller clears. */
 pcsim_status ansatz_build(const problem *p, const domain *d, const ansatz_options *options,

@@ -49,6 +49,37 @@ static pcsim_status hang_together(const ansatz_builder *b, const bool *wall, boo
   return status;
 }
 
+/* Are both velocities given on a piece? */
+static bool is_given(const problem *p, int piece) {
+  bool given[2] = {false, false};
+  for (int i = 0; i < p->num_conditions; i++) {
+    const problem_condition *c = &p->condition[i];
+    if (c->place == PLACE_PIECES && c->kind == CONDITION_VALUE && c->piece[piece] && c->unknown >= 0 &&
+        c->unknown < 2)
+      given[c->unknown] = true;
+  }
+  return given[0] && given[1];
+}
+
+pcsim_status ansatz_closed(const problem *p, const domain *d, bool *closed) {
+  const ansatz_builder b = {.problem = p, .domain = d};
+  const int pieces = p->domain->num_pieces;
+  bool *wall = NULL;
+  int walls = 0;
+  *closed = false;
+  if (!problem_is_flow(p) || p->domain->num_space != 2 || p->domain->time >= 0 || p->num_periods)
+    return PCSIM_OK;
+  for (int k = 0; k < pieces; k++)
+    if (!is_given(p, k)) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)pieces + 1, sizeof *wall, &wall));
+  find_walls(p, wall);
+  for (int k = 0; k < pieces; k++) walls += wall[k];
+  pcsim_status status = PCSIM_OK;
+  if (walls) status = hang_together(&b, wall, closed);
+  pcsim_free(&wall);
+  return status;
+}
+
 /* The distance from the walls that are held; NO_VALUE: none are. */
 static pcsim_status wall_distance(ansatz_builder *b, pcsim_value *distance) {
   const problem *p = b->problem;

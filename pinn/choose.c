@@ -64,8 +64,9 @@ static bool has_waves(const network_options *n) {
 
 /** Share of their steps that trials take. */
 static double trial_share(const choose_problem *p) {
+  const int networks = p->networks > 1 ? p->networks : 1; /* a step is so much dearer */
   if (p->steps) return fmin(1, (double)p->steps / (20. * FINAL_STEPS));
-  return fmin(1, p->seconds / trial_seconds);
+  return fmin(1, p->seconds / (trial_seconds * networks));
 }
 
 static pcsim_status run_trial(const chooser *x, const choice *c, int steps, double *held_out) {

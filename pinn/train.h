@@ -44,6 +44,7 @@ typedef struct {
   int64_t on;                      /**< points of each place of conditions that are not built in */
   const optimizer_kind *optimizer; /**< NULL: to be chosen */
   double optimizer_option[TRAIN_OPTIONS];
+  bool fixed_stream;                /**< the case says whether there is a stream function */
   bool polar;                       /**< coordinates about balls taken away */
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;

@@ -198,13 +198,18 @@ void train_fill_view(pcsim_training *t) {
                                   .num_groups = count_groups(t)};
 }
 
-/* A stream function makes velocities of a plane flow. */
-static void check_stream(const pcsim_training *t) {
+/* A stream function makes velocities of a plane flow: where the case asks for it, or leaves it open and it is
+ * worth while. */
+static pcsim_status choose_stream(pcsim_training *t) {
   const problem *p = &t->from->problem;
+  if (!t->from->options.fixed_stream && !t->from->regions)
+    PCSIM_TRY(ansatz_closed(p, t->from->domain, &t->choice.stream));
   const pcsim_node *network = pcsim_node_get(pcsim_tree_root(t->from->tree), "network");
   if (t->choice.stream && !(problem_is_flow(p) && p->domain->num_space == 2))
     pcsim_tree_problem(t->from->tree, pcsim_node_get(network, "divergence-free"),
                        "a stream function is there for `model: navier-stokes` in two coordinates of space");
+  else if (t->choice.stream) pcsim_log(PCSIM_LOG_INFO, "velocities from a stream function");
+  return PCSIM_OK;
 }
 
 /* What is measured is made of unknowns. */
@@ -247,7 +252,7 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(regions_read(tree, t->from->domain, &t->from->regions));
   if (regions_node(tree) && !t->from->regions) return PCSIM_OK;
   PCSIM_TRY(problem_read(tree, domain_get(t->from->domain), t->from->regions, -1, &t->from->problem));
-  check_stream(t);
+  PCSIM_TRY(choose_stream(t));
   PCSIM_TRY(data_read(tree, t->from->domain, &t->from->data));
   PCSIM_TRY(check_data(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;

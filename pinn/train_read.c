@@ -18,7 +18,10 @@ const pcsim_key network_keys[] = {
     {"polar", PCSIM_KEY_BOOL, "true", "", "",
      "it also sees distance and direction from each ball taken away (up to four)", 0, 0},
     {"divergence-free", PCSIM_KEY_BOOL, "", "", "",
-     "velocities of the built-in flow in the plane are those of a stream function", 0, 0},
+     "velocities of the built-in flow in the plane are those of a stream function; without it they are where "
+     "a "
+     "steady flow has them given all around and its walls at rest hang together",
+     0, 0},
     {"features", PCSIM_KEY_INTEGER, "", "", "", "of kinds with features", 1, 100000},
 };
 const size_t num_network_keys = sizeof network_keys / sizeof *network_keys;
@@ -127,7 +130,7 @@ static void read_network(pcsim_tree *tree, train_options *o, choice *c) {
   read_layers(tree, node, c);
   read_scale(tree, node, c);
   if (pcsim_node_string(tree, node, "activation", &text) && *text) c->network.activation = text;
-  pcsim_node_bool(tree, node, "divergence-free", &c->stream);
+  o->fixed_stream = pcsim_node_bool(tree, node, "divergence-free", &c->stream);
   if (pcsim_node_integer(tree, node, "features", &features)) c->network.num_features = (int)features;
 }
 
