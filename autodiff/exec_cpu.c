@@ -56,7 +56,6 @@ typedef struct {
   int64_t stride, piece; /**< points whose products are summed at a time */
   double *product;
   int chunks;
-  atomic_int next;
   atomic_llong turn; /**< tile that is added next */
 } cpu;
 
@@ -451,11 +450,12 @@ static void run_tile(pass *t, int64_t first, int64_t end) {
   }
 }
 
-static void run_chunk(cpu *c, int chunk, desk *d) {
+static void run_chunk(void *context, int chunk, int thread) {
+  cpu *c = context;
   const stage *s = c->s;
   double *sums = s->accumulators ? c->partial + (size_t)chunk * (size_t)s->accumulators : NULL;
   for (int i = 0; sums && i < s->accumulators; i++) sums[i] = 0;
-  pass t = begin_pass(c, d, c->x->plan.tile);
+  pass t = begin_pass(c, &c->desks[thread], c->x->plan.tile);
   t.sums = sums;
   t.fault = c->check ? &c->faults[chunk] : NULL;
   int64_t end = (chunk + 1) * c->chunk_tiles;
@@ -470,12 +470,6 @@ static void run_chunk(cpu *c, int chunk, desk *d) {
     }
     if (found) return;
   }
-}
-
-static void run_chunks(void *context, int thread) {
-  cpu *c = context;
-  int chunk;
-  while ((chunk = atomic_fetch_add(&c->next, 1)) < c->chunks) run_chunk(c, chunk, &c->desks[thread]);
 }
 
 /** Packed weights and repeated numbers that this stage is the first to use. */
@@ -532,7 +526,6 @@ static void deal(cpu *c, const stage *s, int64_t begin, int64_t end, int64_t til
   c->chunk_tiles = turns ? 1 : (c->tiles + MAX_CHUNKS - 1) / MAX_CHUNKS;
   atomic_store(&c->turn, 0);
   c->chunks = c->tiles ? (int)((c->tiles + c->chunk_tiles - 1) / c->chunk_tiles) : 0;
-  atomic_store(&c->next, 0);
 }
 
 /** One pass over all points. */
@@ -541,7 +534,7 @@ static void run_pass(cpu *c, const stage *s) {
   prepare_stage(c, s);
   deal(c, s, 0, points, (points + tile - 1) / tile);
   memset(c->faults, 0, sizeof c->faults);
-  if (c->chunks) pcsim_pool_run(c->pool, run_chunks, c);
+  pcsim_pool_run(c->pool, c->chunks, run_chunk, c);
 }
 
 static pcsim_status run_stage(cpu *c, int number) {
@@ -606,7 +599,8 @@ static void fill_rows(const jacobian_rows *j, char *block, size_t row_bytes) {
 }
 
 /** All blocks of a part, each shown as soon as it is made. */
-static void visit_part(cpu *c, int part, int thread) {
+static void visit_part(void *context, int part, int thread) {
+  cpu *c = context;
   const jacobian_rows *j = c->jacobian;
   desk *d = &c->desks[thread];
   pass t = begin_pass(c, d, j->tile);
@@ -633,12 +627,6 @@ static void visit_part(cpu *c, int part, int thread) {
   }
 }
 
-static void visit_parts(void *context, int thread) {
-  cpu *c = context;
-  int part;
-  while ((part = atomic_fetch_add(&c->next, 1)) < c->chunks) visit_part(c, part, thread);
-}
-
 /** What earlier passes give, and the weights of the pass whose terms are wanted. */
 static pcsim_status begin_jacobian(pcsim_executor *x, const jacobian_rows *rows) {
   cpu *c = x->device_data;
@@ -663,38 +651,33 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
   c->visitor_context = context;
   deal(c, &x->plan.stages[rows->stage], rows->first, rows->end,
        (rows->end - rows->first + rows->block - 1) / rows->block);
-  if (c->chunks) pcsim_pool_run(c->pool, visit_parts, c);
+  pcsim_pool_run(c->pool, c->chunks, visit_part, c);
   return PCSIM_OK;
 }
 
-/** Tiles of the columns that all threads make together. */
-static void make_columns(void *context, int thread) {
+/** A tile of the columns that all threads make together. */
+static void make_columns(void *context, int number, int thread) {
   cpu *c = context;
   pass t = begin_pass(c, &c->desks[thread], c->x->plan.tile);
   t.block = c->columns;
   t.block_first = c->begin;
   t.stride = c->stride;
-  int i;
-  while ((i = atomic_fetch_add(&c->next, 1)) < c->tiles)
-    run_tile(&t, c->begin + (int64_t)i * t.tile, c->points);
+  run_tile(&t, c->begin + (int64_t)number * t.tile, c->points);
 }
+
+enum { PRODUCT_ROWS = 96 };
+static int product_groups(int64_t rows) { return (int)((rows + PRODUCT_ROWS - 1) / PRODUCT_ROWS); }
 
 /** Rows of the product by groups, the longest first; each number is made by one thread. The rows of a group
  *  stay in the second cache while all rows before them pass. */
-static void add_product(void *context, int thread) {
-  enum { GROUP = 96 };
+static void add_product(void *context, int number, int thread) {
   cpu *c = context;
   (void)thread;
-  const int64_t rows = c->jacobian->rows;
-  const int groups = (int)((rows + GROUP - 1) / GROUP);
-  int i;
-  while ((i = atomic_fetch_add(&c->next, 1)) < groups) {
-    const int64_t first = (int64_t)(groups - 1 - i) * GROUP;
-    const int64_t end = first + GROUP < rows ? first + GROUP : rows;
-    for (int64_t at = 0; at < c->stride; at += c->piece)
-      c->x->kernels->gram(first, end, c->stride - at < c->piece ? c->stride - at : c->piece,
-                          c->columns + (size_t)at * real_size(c->x), c->stride, c->product, rows);
-  }
+  const int64_t rows = c->jacobian->rows, first = (int64_t)(product_groups(rows) - 1 - number) * PRODUCT_ROWS;
+  const int64_t end = first + PRODUCT_ROWS < rows ? first + PRODUCT_ROWS : rows;
+  for (int64_t at = 0; at < c->stride; at += c->piece)
+    c->x->kernels->gram(first, end, c->stride - at < c->piece ? c->stride - at : c->piece,
+                        c->columns + (size_t)at * real_size(c->x), c->stride, c->product, rows);
 }
 
 enum { COLUMNS_BYTES = 4 << 20 };
@@ -714,10 +697,9 @@ static pcsim_status cpu_product(pcsim_executor *x, const jacobian_rows *rows, do
     const int64_t end = rows->end - first < most ? rows->end : first + most;
     deal(c, s, first, end, (end - first + tile - 1) / tile);
     c->stride = c->tiles * tile;
-    pcsim_pool_run(c->pool, make_columns, c);
+    pcsim_pool_run(c->pool, (int)c->tiles, make_columns, c);
     fill_rows(rows, c->columns, (size_t)c->stride * real_size(x));
-    atomic_store(&c->next, 0);
-    pcsim_pool_run(c->pool, add_product, c);
+    pcsim_pool_run(c->pool, product_groups(rows->rows), add_product, c);
   }
   return PCSIM_OK;
 }

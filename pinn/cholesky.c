@@ -39,7 +39,6 @@ PCSIM_CLONES static void tile(int64_t depth, int64_t stride, double factor, cons
 }
 
 typedef struct {
-  pcsim_pool *pool;
   int64_t first, end; /**< rows and columns of c that are changed */
   int64_t depth, stride;
   double factor;
@@ -47,33 +46,37 @@ typedef struct {
   double *c;
 } product;
 
-/** Pieces of c below its diagonal, each 128 x 128, by turns; the sum over `depth` is cut so that b stays in
- * cache.
- */
-static void add_pieces(void *context, int thread) {
-  enum { PIECE = TILES * TILE_COLUMNS, DEPTH = 256 };
+enum { PIECE = TILES * TILE_COLUMNS };
+
+/** A piece of c below its diagonal, 128 x 128; the sum over `depth` is cut so that b stays in cache. */
+static void add_piece(void *context, int number, int thread) {
+  enum { DEPTH = 256 };
   const product *p = context;
-  int64_t number = 0;
-  for (int64_t i0 = p->first; i0 < p->end; i0 += PIECE)
-    for (int64_t j0 = p->first; j0 <= i0; j0 += PIECE, number++) {
-      if (number % pcsim_pool_threads(p->pool) != thread) continue;
-      const int64_t i1 = i0 + PIECE < p->end ? i0 + PIECE : p->end;
-      const int64_t j1 = j0 + PIECE < p->end ? j0 + PIECE : p->end;
-      for (int64_t k = 0; k < p->depth; k += DEPTH) {
-        const double *b = p->b + k * p->stride;
-        const int64_t depth = k + DEPTH < p->depth ? DEPTH : p->depth - k;
-        for (int64_t j = j0; j < j1; j += TILE_COLUMNS)
-          for (int64_t i = i0; i < i1; i += TILE_ROWS)
-            if (i + TILE_ROWS > j)
-              tile(depth, p->stride, p->factor, b + i, b + j, p->c + i * p->stride + j, p->stride);
-      }
-    }
+  int64_t row = 0;
+  (void)thread;
+  for (; number > row; row++) number -= (int)row + 1;
+  const int64_t i0 = p->first + PIECE * row, j0 = p->first + PIECE * number;
+  const int64_t i1 = i0 + PIECE < p->end ? i0 + PIECE : p->end;
+  const int64_t j1 = j0 + PIECE < p->end ? j0 + PIECE : p->end;
+  for (int64_t k = 0; k < p->depth; k += DEPTH) {
+    const double *b = p->b + k * p->stride;
+    const int64_t depth = k + DEPTH < p->depth ? DEPTH : p->depth - k;
+    for (int64_t j = j0; j < j1; j += TILE_COLUMNS)
+      for (int64_t i = i0; i < i1; i += TILE_ROWS)
+        if (i + TILE_ROWS > j)
+          tile(depth, p->stride, p->factor, b + i, b + j, p->c + i * p->stride + j, p->stride);
+  }
+}
+
+static void add_pieces(pcsim_pool *pool, product p) {
+  const int64_t rows = (p.end - p.first + PIECE - 1) / PIECE;
+  pcsim_pool_run(pool, (int)(rows * (rows + 1) / 2), add_piece, &p);
 }
 
 void dense_add_product(pcsim_pool *pool, int64_t n, int64_t depth, double factor, const double *b,
                        double *c) {
   const int64_t stride = dense_padded(n);
-  pcsim_pool_run(pool, add_pieces, &(product){pool, 0, stride, depth, stride, factor, b, c});
+  add_pieces(pool, (product){0, stride, depth, stride, factor, b, c});
 }
 
 /* ---------------------------------------------------------------------- factors */
@@ -128,10 +131,14 @@ PCSIM_CLONES static void solve_rows(const double *restrict l, int64_t stride, in
   }
 }
 
-static void solve_panel(void *context, int thread) {
+enum { PANEL_ROWS = 8 * LANES };
+
+static void solve_panel(void *context, int part, int thread) {
   const cholesky *c = context;
-  const int64_t first = c->column + c->width, threads = pcsim_pool_threads(c->pool);
-  for (int64_t row = first + LANES * thread; row < c->stride; row += LANES * threads) {
+  const int64_t first = c->column + c->width + PANEL_ROWS * part;
+  const int64_t end = first + PANEL_ROWS < c->stride ? first + PANEL_ROWS : c->stride;
+  (void)thread;
+  for (int64_t row = first; row < end; row += LANES) {
     double *l = c->l + row * c->stride + c->column, *x = c->panel + row;
     for (int64_t j = 0; j < c->width; j++)
       for (int i = 0; i < LANES; i++) x[j * c->stride + i] = l[i * c->stride + j];
@@ -151,24 +158,39 @@ bool cholesky_factor(cholesky *c, const double *a, const double *d) {
   for (c->column = 0; c->column < c->stride; c->column += PANEL) {
     c->width = c->column + PANEL < c->stride ? PANEL : c->stride - c->column;
     if (!factor_square(c)) return false;
-    pcsim_pool_run(c->pool, solve_panel, c);
-    const product p = {c->pool, c->column + c->width, c->stride, c->width, c->stride, -1, c->panel, c->l};
-    if (p.first < p.end) pcsim_pool_run(c->pool, add_pieces, (void *)&p);
+    const int64_t first = c->column + c->width;
+    pcsim_pool_run(c->pool, (int)((c->stride - first + PANEL_ROWS - 1) / PANEL_ROWS), solve_panel, c);
+    add_pieces(c->pool, (product){first, c->stride, c->width, c->stride, -1, c->panel, c->l});
   }
   return true;
 }
 
+/** The sum of products, in eight parts. */
+PCSIM_CLONES static double dot(const double *a, const double *b, int64_t n) {
+  double sum[LANES] = {0}, rest = 0;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES)
+    for (int k = 0; k < LANES; k++) sum[k] += a[i + k] * b[i + k];
+  for (; i < n; i++) rest += a[i] * b[i];
+  for (int k = 0; k < LANES; k++) rest += sum[k];
+  return rest;
+}
+
+PCSIM_CLONES static void subtract(double c, const double *restrict a, int64_t n, double *restrict x) {
+  for (int64_t i = 0; i < n; i++) x[i] -= c * a[i];
+}
+
 void cholesky_solve(const cholesky *c, double *x) {
-  for (int64_t i = 0; i < c->n; i++) {
+  int64_t zeros = 0; /* at the beginning of x */
+  while (zeros < c->n && x[zeros] == 0) zeros++;
+  for (int64_t i = zeros; i < c->n; i++) {
     const double *l = c->l + i * c->stride;
-    double sum = x[i];
-    for (int64_t j = 0; j < i; j++) sum -= l[j] * x[j];
-    x[i] = sum / l[i];
+    x[i] = (x[i] - dot(l + zeros, x + zeros, i - zeros)) / l[i];
   }
   for (int64_t i = c->n - 1; i >= 0; i--) {
     const double *l = c->l + i * c->stride;
     x[i] /= l[i];
-    for (int64_t j = 0; j < i; j++) x[j] -= l[j] * x[i];
+    subtract(x[i], l, i, x);
   }
 }
 

@@ -33,6 +33,16 @@ void symmetric_identity(int64_t n, double c, double *a) {
   }
 }
 
+void symmetric_take(int64_t n, const double *from, double *a) {
+  memset(a, 0, (size_t)symmetric_size(n) * sizeof *a);
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t b = i / LANES, row = LANES * (b + 1), end = row < n ? row : n;
+    double *to = a + band_at(b) + i % LANES * row;
+    memcpy(to, from + i * n, (size_t)(i + 1) * sizeof *to);
+    for (int64_t j = i + 1; j < end; j++) to[j] = from[j * n + i];
+  }
+}
+
 pcsim_status symmetric_work_create(int64_t n, pcsim_pool *pool, symmetric_work **work) {
   symmetric_work *w = NULL;
   PCSIM_TRY(pcsim_alloc(1, sizeof *w, &w));
@@ -86,15 +96,13 @@ PCSIM_CLONES static void do_band(int64_t b, double *restrict band, const symmetr
   for (int i = 0; i < LANES; i++) sum[at + i] += add_lanes(product[i]);
 }
 
-static void do_parts(void *context, int thread) {
+static void do_part(void *context, int part, int thread) {
   const symmetric_work *w = context;
-  const int64_t padded = LANES * w->bands;
-  for (int part = thread; part < PARTS; part += pcsim_pool_threads(w->pool)) {
-    double *sum = w->sums + part * padded;
-    memset(sum, 0, (size_t)(LANES * w->first[part + 1]) * sizeof *sum);
-    for (int64_t b = w->first[part]; b < w->first[part + 1]; b++)
-      do_band(b, w->a + band_at(b), &w->change, w->vectors, sum);
-  }
+  double *sum = w->sums + part * LANES * w->bands;
+  (void)thread;
+  memset(sum, 0, (size_t)(LANES * w->first[part + 1]) * sizeof *sum);
+  for (int64_t b = w->first[part]; b < w->first[part + 1]; b++)
+    do_band(b, w->a + band_at(b), &w->change, w->vectors, sum);
 }
 
 void symmetric_change_multiply(symmetric_work *w, double *a, const symmetric_change *c, const double *x,
@@ -107,7 +115,7 @@ void symmetric_change_multiply(symmetric_work *w, double *a, const symmetric_cha
   w->change = *c;
   w->change.s = w->vectors + padded, w->change.z = w->vectors + 2 * padded;
   w->a = a;
-  pcsim_pool_run(w->pool, do_parts, w);
+  pcsim_pool_run(w->pool, PARTS, do_part, w);
   memset(out, 0, bytes);
   for (int part = 0; part < PARTS; part++) {
     const int64_t end = LANES * w->first[part + 1] < w->n ? LANES * w->first[part + 1] : w->n;

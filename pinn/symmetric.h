@@ -10,6 +10,8 @@
 
 /** Numbers of the matrix [n][n]. */
 int64_t symmetric_size(int64_t n);
+/** The lower triangle of a matrix from [n][n]. */
+void symmetric_take(int64_t n, const double *from, double *a);
 /** c times the identity. */
 void symmetric_identity(int64_t n, double c, double *a);
 

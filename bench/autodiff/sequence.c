@@ -122,13 +122,15 @@ static void destroy_bench(bench *b) {
 
 /* ----------------------------------------------------------------- the runs */
 
-static void cells_of_thread(void *context, int t) {
+static void cells_of_part(void *context, int t, int thread) {
   bench *b = context;
+  (void)thread;
   b->cells(&b->hand, b->bound[t], b->bound[t + 1]);
 }
 
-static void faces_of_thread(void *context, int t) {
+static void faces_of_part(void *context, int t, int thread) {
   bench *b = context;
+  (void)thread;
   b->faces(&b->hand, b->bound[t], b->bound[t + 1], b->others[t], b->num_others[t]);
 }
 
@@ -136,8 +138,8 @@ static double clock_of(int threads) { return threads > 1 ? now() : pcsim_time_cp
 
 static double run_hand(bench *b) {
   const double before = clock_of(b->threads);
-  pcsim_pool_run(b->pool, cells_of_thread, b);
-  pcsim_pool_run(b->pool, faces_of_thread, b);
+  pcsim_pool_run(b->pool, b->threads, cells_of_part, b);
+  pcsim_pool_run(b->pool, b->threads, faces_of_part, b);
   return clock_of(b->threads) - before;
 }
 

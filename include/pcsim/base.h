@@ -119,15 +119,19 @@ double pcsim_time_cpu(void);
 
 /* --------------------------------------------------------------- threads */
 
-/** A few threads that sleep until there is work. */
+/** A number of threads. Pools of a process share their threads, which sleep when there is no work. */
 typedef struct pcsim_pool pcsim_pool;
 /** Work of `threads` threads (fewer than 1: one), the caller being one. Caller destroys. Errors: ERR_MEMORY,
  *  ERR_ENV (a thread could not be started). */
 pcsim_status pcsim_pool_create(int threads, pcsim_pool **pool) PCSIM_NODISCARD;
 void pcsim_pool_destroy(pcsim_pool **pool);
 int pcsim_pool_threads(const pcsim_pool *pool);
-/** work(context, thread) once on each thread, 0 being the caller; returns when all are done. */
-void pcsim_pool_run(pcsim_pool *pool, void (*work)(void *context, int thread), void *context);
+/** A part of the work on one of the threads, 0 being the caller. */
+typedef void pcsim_pool_work(void *context, int part, int thread);
+/** All parts 0 .. parts - 1 once, in ascending order, each on the thread that is free next; returns when all
+ *  are done. Where the threads are at another caller's work (a call out of a part is one) the caller does all
+ *  parts alone. */
+void pcsim_pool_run(pcsim_pool *pool, int parts, pcsim_pool_work *work, void *context);
 
 /* -------------------------------------------------------- random numbers */
 
