@@ -149,8 +149,9 @@ static pcsim_status gather_numbers(course *c, pcsim_quantity *all, int *n) {
   return status;
 }
 
-/* Errors and monitors first, then numbers that were found, then the residuals at fresh points. */
-static pcsim_status gather(course *c, pcsim_quantity *all, int *n) {
+/* Errors and monitors first, then numbers that were found, then the residuals at fresh points and what they
+ * say about the error. */
+static pcsim_status gather(course *c, pcsim_quantity *all, int *n, pcsim_training_bound *bound) {
   *n = followed(c->s, all);
   PCSIM_TRY(gather_numbers(c, all, n));
   const int groups = pcsim_training_get(c->s->training)->num_groups;
@@ -163,10 +164,18 @@ static pcsim_status gather(course *c, pcsim_quantity *all, int *n) {
     snprintf(q->unit, sizeof q->unit, "1");
     q->value = norm;
   }
+  PCSIM_TRY(pcsim_training_error_bound(c->s->training, bound));
+  if (!bound->known || !isfinite(bound->relative) || *n == c->num_quantities + MORE_QUANTITIES)
+    return PCSIM_OK;
+  pcsim_quantity *q = &all[(*n)++];
+  snprintf(q->name, sizeof q->name, "bound.%s", pcsim_training_get(c->s->training)->unknown[0]);
+  snprintf(q->unit, sizeof q->unit, "1");
+  q->value = bound->relative;
   return PCSIM_OK;
 }
 
-static void log_end(const course *c, const pcsim_training_result *r, const pcsim_quantity *q, int n) {
+static void log_end(const course *c, const pcsim_training_result *r, const pcsim_quantity *q, int n,
+                    const pcsim_training_bound *bound) {
   const pcsim_comparison *comparison;
   const int compared = cli_train_references_comparisons(c->s->train_references, &comparison);
   pcsim_log(PCSIM_LOG_INFO, "%s after %lld steps, %.1f s: %s", status_of(r), (long long)r->steps, r->seconds,
@@ -176,6 +185,10 @@ static void log_end(const course *c, const pcsim_training_result *r, const pcsim
     pcsim_log(PCSIM_LOG_INFO, "  reference %s: %.4g, off by %.3g (tolerance %.3g): %s",
               comparison[i].quantity, comparison[i].value, comparison[i].error, comparison[i].tolerance,
               comparison[i].met ? "met" : "MISSED");
+  if (bound->known)
+    pcsim_log(PCSIM_LOG_INFO, "  bound: the relative error is at most %.3g (%s)", bound->relative,
+              bound->reason);
+  else pcsim_log(PCSIM_LOG_INFO, "  no bound of the error: %s", bound->reason);
   pcsim_log(PCSIM_LOG_INFO, "results in %s", c->part->folder);
 }
 
@@ -244,16 +257,17 @@ static int exit_code(const course *c, const pcsim_training_result *r) {
 static pcsim_status finish(course *c, const pcsim_training_result *r) {
   pcsim_quantity *all = NULL;
   cli_train_album album = {0};
+  pcsim_training_bound bound;
   int n = 0;
   pcsim_status status;
   const size_t most = (size_t)c->num_quantities + MORE_QUANTITIES;
   PCSIM_GOTO(pcsim_alloc(most, sizeof *all, &all), status, done);
   PCSIM_GOTO(evaluate(c->s, true), status, done);
-  PCSIM_GOTO(gather(c, all, &n), status, done);
+  PCSIM_GOTO(gather(c, all, &n, &bound), status, done);
   PCSIM_GOTO(write_checkpoint(c), status, done);
   PCSIM_GOTO(write_model(c), status, done);
   PCSIM_GOTO(cli_train_fields(c->s->training, c->part->folder, c->s->output.pictures, &album), status, done);
-  log_end(c, r, all, n);
+  log_end(c, r, all, n, &bound);
   PCSIM_GOTO(write_report(c, r, all, n, &album), status, done);
   c->s->c->exit_code = exit_code(c, r);
 done:

@@ -87,7 +87,6 @@ typedef struct {
   problem_text equation[PROBLEM_MAX];
   int (*order)[DOMAIN_MAX]; /**< [num_unknowns] highest derivative by each coordinate in the equations; owned
                              */
-  bool linear;              /**< equations are linear in the unknowns */
   int num_conditions;
   problem_condition *condition; /**< [num_conditions] */
   int num_periods;

@@ -132,6 +132,16 @@ void pcsim_training_integral_destroy(pcsim_training_integral **integral);
  * `*name` borrowed. */
 pcsim_status pcsim_training_residual(pcsim_training *training, int group, const char **name,
                                      double *norm) PCSIM_NODISCARD;
+/** What residuals say about the error of the best state, where the case is one linear coercive equation of
+ * second order whose unknown is given on the whole boundary (pinn/bound.h). */
+typedef struct {
+  bool known;
+  double absolute;  /**< root mean square of the error, in the domain (and through time), is no larger */
+  double relative;  /**< the same of its share of the exact unknown; INFINITY: not known */
+  char reason[300]; /**< for people: what it rests on, or why nothing is known */
+} pcsim_training_bound;
+pcsim_status pcsim_training_error_bound(pcsim_training *training,
+                                        pcsim_training_bound *bound) PCSIM_NODISCARD;
 /** The best state as a program: input "coordinates" on space "points", outputs by the names of the unknowns.
  * Caller destroys. */
 pcsim_status pcsim_training_model(pcsim_training *training, pcsim_program **model) PCSIM_NODISCARD;

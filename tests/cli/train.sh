@@ -23,6 +23,9 @@ for file in case.yaml summary.json history.csv report.html fields.hdf field-u.pn
 done
 grep -q '"status": "completed"' "$work/whole/summary.json" || fault "status of a training"
 for key in parameters points loss optimizer seed; do grep -q "\"$key\":" "$work/whole/summary.json" || fault "no $key"; done
+expect_out "bound: the relative error is at most" "Poisson"
+awk "BEGIN { exit !($(number "$work/whole/summary.json" error.u) <= $(number "$work/whole/summary.json" bound.u)) }" ||
+  fault "the error of Poisson is above its bound"
 number "$work/whole/summary.json" error.u | awk '{ exit !($1 > 0 && $1 < 1e-2) }' || fault "error of Poisson"
 
 printf 'x,y\n0.5,0.5\n0.25,0.5\n2,0.5\n' >"$work/points.csv"
