@@ -7,6 +7,7 @@
  * which is too short (measured: docs/training.md). Where there are more parameters than residuals the same
  * step is d = -D^-1 J^T (J D^-1 J^T + lambda I)^-1 r. */
 #include "cholesky.h"
+#include "gauss_newton.h"
 #include "line_search.h"
 #include "optimizer.h"
 
@@ -107,15 +108,6 @@ static pcsim_status equations_prepare(optimizer *o, int64_t size, int64_t m, boo
   return PCSIM_OK;
 }
 
-/** A parameter of which the residuals hardly know (a neuron that is saturated) would go any distance: no D is
- * less than a share of the mean. */
-static void bound_below(int64_t n, double share, double *d) {
-  double mean = 0;
-  for (int64_t i = 0; i < n; i++) mean += d[i] / (double)n;
-  for (int64_t i = 0; i < n; i++)
-    if (!(d[i] > share * mean)) d[i] = mean > 0 ? share * mean : 1;
-}
-
 /** Loss, gradient, D, and the matrix of the form. */
 static pcsim_status look(optimizer *o, objective *f, const double *theta, bool kernel, double *loss) {
   equations *e = &o->e;
@@ -123,7 +115,7 @@ static pcsim_status look(optimizer *o, objective *f, const double *theta, bool k
   if (!kernel) {
     PCSIM_TRY(f->normal(f, theta, loss, o->g, e->matrix));
     for (int64_t i = 0; i < n; i++) o->d[i] = e->matrix[i * n + i];
-    bound_below(n, o->floor, o->d);
+    gauss_newton_bound(n, o->floor, o->d);
     return PCSIM_OK;
   }
   PCSIM_TRY(f->jacobian(f, theta, loss, e->residual, e->j));
@@ -131,7 +123,7 @@ static pcsim_status look(optimizer *o, objective *f, const double *theta, bool k
     o->g[i] = vector_dot(m, e->j + i * m, e->residual);
     o->d[i] = vector_dot(m, e->j + i * m, e->j + i * m);
   }
-  bound_below(n, o->floor, o->d);
+  gauss_newton_bound(n, o->floor, o->d);
   const int64_t side = dense_padded(m);
   for (int64_t i = 0; i < n; i++) {
     const double scale = 1 / sqrt(o->d[i]);

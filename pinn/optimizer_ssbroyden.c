@@ -8,6 +8,7 @@
  * 13-23) use them for networks. Written out in s and z the new H is tau^-1 H plus a matrix of rank two, so
  * that changing H and the product with the next gradient are one pass over memory. H is changed when its next
  * product is wanted; until then the change is pending. */
+#include "gauss_newton.h"
 #include "line_search.h"
 #include "optimizer.h"
 #include "symmetric.h"
@@ -107,6 +108,23 @@ static void begin(optimizer *o) {
   o->numbers[STARTED] = o->numbers[FRESH] = 1;
 }
 
+/** H begins again where rounding has cost it its definiteness, or no step along it lowers the loss: with what
+ * J^T J says, since from a multiple of the identity the way back would be long; without J^T J from that. */
+static pcsim_status begin_again(optimizer *o, objective *f, const double *theta, int *evaluations) {
+  double *inverse = NULL;
+  bool found = false;
+  PCSIM_TRY(pcsim_alloc((size_t)(o->n * o->n), sizeof *inverse, &inverse));
+  const pcsim_status status = gauss_newton_inverse(f, o->pool, theta, inverse, &found, evaluations);
+  if (status == PCSIM_OK && found) {
+    symmetric_take(o->n, inverse, o->h);
+    nothing_pending(o);
+    multiply(o, o->g, o->hg);
+    o->numbers[FRESH] = o->numbers[FALL] = 0;
+  } else begin(o);
+  pcsim_free(&inverse);
+  return status;
+}
+
 /** The next H from the step s = o->s and H y = o->z, and its product with the new gradient, `product` being
  *  that of H. False: the step tells nothing about curvature. */
 static bool update(optimizer *o, double step, double yy, double *product) {
@@ -162,6 +180,21 @@ static void learn(optimizer *o, const double *theta, const line_search_result *f
   o->numbers[LOSS] = found->loss;
 }
 
+/** Along -H g. */
+static pcsim_status search(optimizer *o, objective *f, const double *theta, double slope,
+                           line_search_result *found) {
+  const double *c = o->numbers;
+  for (int64_t i = 0; i < o->n; i++) o->direction[i] = -o->hg[i];
+  /* Where the loss falls as much again as in the last step, if it is a parabola: with H too large, as its
+   * scale often is, a step of 1 would have to be taken back (Nocedal, Wright: Numerical Optimization, 2006,
+   * 3.5). */
+  const double first = c[FALL] > 0 && c[FRESH] == 0 ? fmin(1, 2.02 * c[FALL] / -slope) : 1;
+  const line_search l = {theta,        o->direction,       c[LOSS],      slope,    first,
+                         o->curvature, o->evaluations_max, o->theta_new, o->g_new, o->theta_best,
+                         o->g_best};
+  return line_search_run(f, &l, found);
+}
+
 static pcsim_status step(optimizer *o, objective *f, double *theta, optimizer_report *report) {
   const int64_t n = o->n;
   double *c = o->numbers;
@@ -178,25 +211,13 @@ static pcsim_status step(optimizer *o, objective *f, double *theta, optimizer_re
     }
   }
   line_search_result found = {0};
-  while (isfinite(c[LOSS])) {
-    double slope = -vector_dot(n, o->g, o->hg);
-    if (!(slope < 0) && c[FRESH] == 0) { /* rounding has cost H its definiteness */
-      begin(o);
-      slope = -vector_dot(n, o->g, o->hg);
-    }
-    if (!(slope < 0)) break;
-    for (int64_t i = 0; i < n; i++) o->direction[i] = -o->hg[i];
-    /* Where the loss falls as much again as in the last step, if it is a parabola: with H too large, as its
-     * scale often is, a step of 1 would have to be taken back (Nocedal, Wright: Numerical Optimization,
-     * 2006, 3.5). */
-    const double first = c[FALL] > 0 && c[FRESH] == 0 ? fmin(1, 2.02 * c[FALL] / -slope) : 1;
-    const line_search l = {theta,        o->direction,       c[LOSS],      slope,    first,
-                           o->curvature, o->evaluations_max, o->theta_new, o->g_new, o->theta_best,
-                           o->g_best};
-    PCSIM_TRY(line_search_run(f, &l, &found));
+  for (bool again = false; isfinite(c[LOSS]); again = true) {
+    const double slope = -vector_dot(n, o->g, o->hg);
+    found = (line_search_result){0};
+    if (slope < 0) PCSIM_TRY(search(o, f, theta, slope, &found));
     report->evaluations += found.evaluations;
-    if (found.step > 0 || c[FRESH] != 0) break;
-    begin(o);
+    if (found.step > 0 || again) break;
+    PCSIM_TRY(begin_again(o, f, theta, &report->evaluations));
   }
   const bool moved = found.step > 0;
   if (moved) line_search_count(found.loss, &c[BEST], &c[IDLE]);

@@ -150,6 +150,19 @@ static pcsim_status look(course *c, const optimizer_report *report) {
   return c->observer ? c->observer(c->context, &step) : PCSIM_OK;
 }
 
+/* Where the last third of a part's steps has not halved a held-out loss that is small another network gets
+ * further. */
+static void watch(course *c) {
+  enum { LEAST = 1000 }; /* steps of a part before it is watched */
+  pcsim_training *t = c->t;
+  const int64_t since = t->step - t->part.step;
+  if (since < LEAST || 2 * since < 3 * t->watched_step) return;
+  const bool slow = t->watched_step && t->best_held_out > 0.5 * t->watched_loss;
+  if (slow && sqrt(t->best_held_out / t->first_loss) < floor_reduction && may_correct(c))
+    c->kind = TRAIN_STAGE, c->next = true;
+  t->watched_step = since, t->watched_loss = t->best_held_out;
+}
+
 pcsim_status train_step(pcsim_training *t, optimizer_report *report) {
   PCSIM_TRY(renew(t));
   PCSIM_TRY(t->kind->step(t->optimizer, groups_objective(t->groups), t->theta, report));
@@ -180,6 +193,7 @@ static pcsim_status advance(course *c) {
     end_part(c, PCSIM_TRAINING_COMPLETED, "the budget of steps is used");
   else if (t->from->options.seconds > 0 && seconds_of(c) >= train_last_second(t))
     end_part(c, PCSIM_TRAINING_COMPLETED, "the budget of time is used");
+  if (t->step % t->from->options.look == 0 && !c->done && !c->next) watch(c);
   if (isfinite(t->loss) && (c->done || c->next || t->step % t->from->options.look == 0))
     PCSIM_TRY(look(c, &report));
   if (c->next && !c->done) PCSIM_TRY(next_part(c));

@@ -124,8 +124,10 @@ struct pcsim_training {
   int64_t stalls;       /**< times in a row that no step was found */
   double first_loss;    /**< held-out, before the first step of the slab */
   double loss, held_out, best_loss, best_held_out;
-  double noise_unit;                  /**< weight of a measured value times its variance; 0: none */
-  double seconds;                     /**< of earlier parts */
+  double noise_unit;    /**< weight of a measured value times its variance; 0: none */
+  int64_t watched_step; /**< steps of the part when its progress was last looked at; 0: not yet */
+  double watched_loss;  /**< its best held-out loss then */
+  double seconds;       /**< of earlier parts */
   pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
 };
 

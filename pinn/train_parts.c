@@ -182,6 +182,7 @@ pcsim_status train_next(pcsim_training *t, train_kind kind) {
   set_span(t->from, slabs, part);
   snprintf(part->prefix, sizeof part->prefix, "net%d_", part->number + 1);
   t->stalls = 0;
+  t->watched_step = 0;
   t->choice = t->from->asked;
   t->choice.slabs = slabs;
   if (kind == TRAIN_SLAB)

@@ -33,9 +33,18 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   double *inner;
   int64_t num_inner;
   const size_t n = (size_t)t->num_parameters;
-  double scalars[NUM_SCALARS] = {(double)t->step, (double)t->draw, (double)t->stalls, t->first_loss,
-                                 t->loss,         t->held_out,     t->best_loss,      t->best_held_out,
-                                 t->seconds,      t->noise_unit};
+  double scalars[NUM_SCALARS] = {(double)t->step,
+                                 (double)t->draw,
+                                 (double)t->stalls,
+                                 t->first_loss,
+                                 t->loss,
+                                 t->held_out,
+                                 t->best_loss,
+                                 t->best_held_out,
+                                 t->seconds,
+                                 t->noise_unit,
+                                 (double)t->watched_step,
+                                 t->watched_loss};
   t->kind->state(t->optimizer, &inner, &num_inner);
   struct {
     double *numbers;
@@ -58,6 +67,7 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   t->first_loss = scalars[3], t->loss = scalars[4], t->held_out = scalars[5];
   t->best_loss = scalars[6], t->best_held_out = scalars[7], t->seconds = scalars[8];
   t->noise_unit = scalars[9];
+  t->watched_step = (int64_t)scalars[10], t->watched_loss = scalars[11];
 }
 
 static size_t count(pcsim_training *t) {

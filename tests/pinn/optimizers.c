@@ -4,6 +4,7 @@
 #include "least_squares.h"
 
 #include "pcsim_test.h"
+#include "pinn/gauss_newton.h"
 #include "pinn/optimizer.h"
 
 static optimizer *make(const optimizer_kind *kind, int64_t n, int threads) {
@@ -138,11 +139,51 @@ static void not_a_number(void **s) {
   }
 }
 
+/** Near a minimum no damping is needed: the inverse is that of J^T J, and its step lowers the loss. */
+static void inverse_of_normal(void **s) {
+  (void)s;
+  const problem *p = &problems[0];
+  test_objective f = make_objective(p, false);
+  double theta[MAX_N], product[MAX_N * MAX_N], inverse[MAX_N * MAX_N], g[MAX_N], loss;
+  int evaluations = 0;
+  bool found;
+  pcsim_pool *pool;
+  theta[0] = 1 + 1e-5, theta[1] = 1; /* of Rosenbrock's function */
+  assert_ok(pcsim_pool_create(2, &pool));
+  assert_ok(gauss_newton_inverse(&f.base, pool, theta, inverse, &found, &evaluations));
+  assert_true(found && evaluations > 0);
+  assert_ok(f.base.normal(&f.base, theta, &loss, g, product));
+  double step[MAX_N], then[MAX_N], promised = 0, loss_then;
+  for (int64_t i = 0; i < p->n; i++) {
+    step[i] = 0;
+    for (int64_t j = 0; j < p->n; j++)
+      step[i] -= (j <= i ? inverse[i * p->n + j] : inverse[j * p->n + i]) * g[j];
+    then[i] = theta[i] + step[i], promised -= 0.5 * step[i] * g[i];
+  }
+  assert_ok(f.base.loss(&f.base, then, &loss_then, NULL));
+  assert_true(promised > 0 && loss_then < loss);
+  for (int64_t i = 0; i < p->n; i++)
+    for (int64_t j = 0; j < p->n; j++) {
+      double sum = 0;
+      for (int64_t k = 0; k < p->n; k++)
+        sum += (k <= i ? product[i * p->n + k] : product[k * p->n + i]) *
+               (j <= k ? inverse[k * p->n + j] : inverse[j * p->n + k]);
+      assert_close(sum, i == j, 1e-6);
+    }
+  pcsim_pool_destroy(&pool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ssbroyden), cmocka_unit_test(lm),           cmocka_unit_test(lm_kernel),
-      cmocka_unit_test(lbfgs),     cmocka_unit_test(cg),           cmocka_unit_test(adam),
-      cmocka_unit_test(same_bits), cmocka_unit_test(not_a_number),
+      cmocka_unit_test(inverse_of_normal),
+      cmocka_unit_test(ssbroyden),
+      cmocka_unit_test(lm),
+      cmocka_unit_test(lm_kernel),
+      cmocka_unit_test(lbfgs),
+      cmocka_unit_test(cg),
+      cmocka_unit_test(adam),
+      cmocka_unit_test(same_bits),
+      cmocka_unit_test(not_a_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
