@@ -291,6 +291,8 @@ pcsim_status groups_points(groups *g, int which, int64_t n, int width, const dou
   return prepare(g, a, n, points, columns);
 }
 
+void groups_mean(groups *g, int which) { g->group[which].mean = true; }
+
 void groups_weight(groups *g, int which, const double *weights) {
   memcpy(g->group[which].weight, weights, (size_t)g->group[which].rows * sizeof *weights);
 }

@@ -44,6 +44,8 @@ typedef struct {
  * changes). */
 pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows,
                         bool measured) PCSIM_NODISCARD;
+/** What counts of a group is the mean of each row over its points, not their squares: an integral. */
+void groups_mean(groups *g, int group);
 /** Its points [n][width] and the columns that its program asks for; copied. */
 pcsim_status groups_points(groups *g, int group, int64_t n, int width, const double *points,
                            const groups_columns *columns) PCSIM_NODISCARD;

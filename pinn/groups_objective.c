@@ -26,13 +26,18 @@ static pcsim_status create(const groups *g, const pcsim_program *program, pcsim_
   return pcsim_executor_create(program, &(pcsim_executor_options){.threads = g->threads}, x);
 }
 
-/* Sums over points of the squares of the residual: output "s" [rows]. */
+/* Residuals that a row has. */
+static int64_t num_residuals(const group *a) { return a->mean ? 1 : a->n; }
+
+/* Sums over points of the squares of the residual, or squares of its means: output "s" [rows]. */
 static pcsim_status squares_program(const group *a, pcsim_program **program) {
   const char *const output = "r";
   pcsim_program *p = NULL;
   pcsim_value r;
   PCSIM_TRY(groups_open(a->residual, &output, 1, &p, &r));
-  pcsim_build_output(p, "s", pcsim_build_sum(p, pcsim_build_binary(p, PCSIM_OP_MUL, r, r)));
+  if (a->mean) r = pcsim_build_mean(p, r);
+  const pcsim_value square = pcsim_build_binary(p, PCSIM_OP_MUL, r, r);
+  pcsim_build_output(p, "s", a->mean ? square : pcsim_build_sum(p, square));
   pcsim_status status = pcsim_program_status(p);
   if (status == PCSIM_OK) status = pcsim_program_simplify(p);
   if (status == PCSIM_OK) *program = p;
@@ -120,7 +125,7 @@ static pcsim_status run_squares(groups *g, group *a, bool gradient) {
   PCSIM_TRY(make_square(g, a, gradient));
   pcsim_executor *x = gradient ? a->gradient : a->square;
   PCSIM_TRY(bind_inputs(a, x));
-  for (int k = 0; k < a->rows; k++) a->scaled[k] = 0.5 * a->weight[k] / (double)a->n;
+  for (int k = 0; k < a->rows; k++) a->scaled[k] = 0.5 * a->weight[k] / (double)num_residuals(a);
   return pcsim_executor_run(x, false);
 }
 
@@ -148,7 +153,7 @@ pcsim_status groups_mean_squares(groups *g, int which, const double *theta, doub
   group *a = &g->group[which];
   groups_theta(g, theta);
   PCSIM_TRY(run_squares(g, a, false));
-  for (int k = 0; k < a->rows; k++) squares[k] = a->squares[k] / (double)a->n;
+  for (int k = 0; k < a->rows; k++) squares[k] = a->squares[k] / (double)num_residuals(a);
   return PCSIM_OK;
 }
 
@@ -168,6 +173,26 @@ static pcsim_status for_rows(groups *g, group *a, const double *factor, row_func
     for (int64_t i = 0; i < a->n; i++)
       for (int k = 0; k < a->rows; k++) a->seeds[i * a->rows + k] = k != row ? 0 : factor ? factor[k] : 1;
     PCSIM_TRY(function(g, a, row, &j, context));
+  }
+  return PCSIM_OK;
+}
+
+/* Derivatives of the mean of a row, times a factor, into the group's part. */
+static pcsim_status mean_row(groups *g, group *a, int row, double factor) {
+  PCSIM_TRY(make_reverse(g, a));
+  PCSIM_TRY(bind_inputs(a, a->reverse));
+  for (int64_t i = 0; i < a->n; i++)
+    for (int k = 0; k < a->rows; k++) a->seeds[i * a->rows + k] = k == row ? factor / (double)a->n : 0;
+  PCSIM_TRY(pcsim_executor_bind(a->reverse, "b_r", a->seeds));
+  return pcsim_executor_run(a->reverse, false);
+}
+
+static pcsim_status add_mean_product(groups *g, group *a, double *product) {
+  const int64_t n = num_parameters(g);
+  for (int row = 0; row < a->rows; row++) {
+    PCSIM_TRY(mean_row(g, a, row, sqrt(a->weight[row])));
+    for (int64_t r = 0; r < a->numbers; r++)
+      for (int64_t c = 0; c <= r; c++) product[a->at[r] * n + a->at[c]] += a->part[r] * a->part[c];
   }
   return PCSIM_OK;
 }
@@ -196,6 +221,7 @@ static pcsim_status add_smaller(groups *g, group *a, const double *factor, doubl
 static pcsim_status add_group_product(groups *g, group *a, double *product) {
   double factor[GROUPS_ROWS_MAX];
   if (!a->n) return PCSIM_OK;
+  if (a->mean) return add_mean_product(g, a, product);
   set_factors(a, factor);
   return a->numbers == num_parameters(g) ? for_rows(g, a, factor, add_product, product)
                                          : add_smaller(g, a, factor, product);
@@ -242,6 +268,23 @@ static pcsim_status copy_row(groups *g, group *a, int row, const pcsim_jacobian 
   return pcsim_executor_jacobian(a->reverse, j, copy_block, &own);
 }
 
+/* Columns of a group of means, and its residuals. */
+static pcsim_status mean_jacobian(groups *g, group *a, int64_t column, int64_t stride, double *value,
+                                  double *residual, double *j) {
+  PCSIM_TRY(make_reverse(g, a));
+  PCSIM_TRY(pcsim_executor_bind_output(a->reverse, "r", a->rows_out));
+  for (int row = 0; row < a->rows; row++) {
+    const double factor = sqrt(a->weight[row]);
+    double r = 0;
+    PCSIM_TRY(mean_row(g, a, row, factor));
+    for (int64_t m = 0; m < a->n; m++) r += factor * a->rows_out[m * a->rows + row] / (double)a->n;
+    for (int64_t k = 0; k < a->numbers; k++) j[a->at[k] * stride + column + row] = a->part[k];
+    residual[column + row] = r;
+    *value += 0.5 * r * r;
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status jacobian(objective *o, const double *theta, double *value, double *residual, double *j) {
   groups *g = (groups *)o;
   int64_t column = 0;
@@ -252,6 +295,11 @@ static pcsim_status jacobian(objective *o, const double *theta, double *value, d
     group *a = &g->group[i];
     double factor[GROUPS_ROWS_MAX];
     if (!a->n) continue;
+    if (a->mean) {
+      PCSIM_TRY(mean_jacobian(g, a, column, o->num_residuals, value, residual, j));
+      column += a->rows;
+      continue;
+    }
     set_factors(a, factor);
     jacobian_copy c = {.a = a, .j = j, .stride = o->num_residuals, .column = column};
     PCSIM_TRY(make_reverse(g, a));
@@ -270,6 +318,15 @@ static pcsim_status jacobian(objective *o, const double *theta, double *value, d
 
 /* --------------------------------------------------------------------- J^T J times a vector */
 
+/* Each row of the seeds by its mean. */
+static void spread_means(const group *a) {
+  for (int k = 0; k < a->rows; k++) {
+    double sum = 0;
+    for (int64_t m = 0; m < a->n; m++) sum += a->seeds[m * a->rows + k];
+    for (int64_t m = 0; m < a->n; m++) a->seeds[m * a->rows + k] = sum / (double)a->n;
+  }
+}
+
 static pcsim_status product(objective *o, const double *v, double *out) {
   groups *g = (groups *)o;
   memset(out, 0, (size_t)o->num_parameters * sizeof *out);
@@ -286,6 +343,7 @@ static pcsim_status product(objective *o, const double *v, double *out) {
     }
     PCSIM_TRY(pcsim_executor_bind_output(a->tangent, "d_r", a->seeds));
     PCSIM_TRY(pcsim_executor_run(a->tangent, false));
+    if (a->mean) spread_means(a);
     for (int64_t m = 0; m < a->n; m++)
       for (int k = 0; k < a->rows; k++) a->seeds[m * a->rows + k] *= a->weight[k] / (double)a->n;
     PCSIM_TRY(bind_inputs(a, a->reverse));
@@ -324,15 +382,23 @@ static pcsim_status trace_of_row(groups *g, group *a, int row, const pcsim_jacob
 }
 
 pcsim_status groups_traces(groups *g, int which, const double *theta, double *traces) {
+  group *a = &g->group[which];
   groups_theta(g, theta);
-  return for_rows(g, &g->group[which], NULL, trace_of_row, traces);
+  if (!a->mean) return for_rows(g, a, NULL, trace_of_row, traces);
+  for (int row = 0; row < a->rows; row++) {
+    PCSIM_TRY(mean_row(g, a, row, 1));
+    traces[row] = 0;
+    for (int64_t k = 0; k < a->numbers; k++) traces[row] += a->part[k] * a->part[k];
+  }
+  return PCSIM_OK;
 }
 
 /* ------------------------------------------------------------------------- as an objective */
 
 void groups_objective_count(groups *g) {
   g->objective.num_residuals = 0;
-  for (int i = 0; i < g->num; i++) g->objective.num_residuals += g->group[i].n * g->group[i].rows;
+  for (int i = 0; i < g->num; i++)
+    g->objective.num_residuals += num_residuals(&g->group[i]) * g->group[i].rows;
 }
 
 void groups_objective_begin(groups *g) {

@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
   char *name;
   int rows;
+  bool mean;               /* one residual a row, its mean over the points */
   pcsim_program *whole;    /* output "r" of coordinates and normals */
   pcsim_program *residual; /* the same with what does not depend on theta as inputs "given_J" */
   pcsim_program *given;    /* those; NULL: none */

@@ -11,9 +11,10 @@ enum { PROBLEM_MAX = 64 /**< unknowns, equations; conditions are not bounded */ 
 
 /** Where a condition holds. */
 typedef enum {
-  PLACE_PIECES, /**< on pieces of the shape's boundary */
-  PLACE_START,  /**< at the start of time */
-  PLACE_FIXED   /**< in the domain where some coordinates have given values */
+  PLACE_PIECES,  /**< on pieces of the shape's boundary */
+  PLACE_START,   /**< at the start of time */
+  PLACE_FIXED,   /**< in the domain where some coordinates have given values */
+  PLACE_INTEGRAL /**< its mean over the domain (`piece` NULL) or over pieces of its boundary is zero */
 } problem_place;
 typedef enum {
   CONDITION_VALUE,   /**< unknown = text, a function of the coordinates */
@@ -32,7 +33,7 @@ typedef struct {
   char *name; /**< as the case calls the place: "x-min", "initial", "conditions.0"; owned */
   int entry;  /**< conditions of one entry of the case hold at the same points */
   problem_place place;
-  bool *piece;            /**< [num_pieces] of PLACE_PIECES; owned */
+  bool *piece;            /**< [num_pieces] of PLACE_PIECES and PLACE_INTEGRAL; owned */
   bool fixed[DOMAIN_MAX]; /**< of PLACE_FIXED: coordinates that are given, */
   double at[DOMAIN_MAX];  /**< and their values */
   problem_kind kind;

@@ -409,11 +409,69 @@ static bool read_place(entry *e, const pcsim_node *at) {
   return true;
 }
 
+/* Pieces that `over` names, and what they measure; without it the domain. */
+static bool read_over(const entry *e, bool *piece, double *measure) {
+  const problem *p = e->p;
+  const domain_view *d = p->domain;
+  const pcsim_node *over = pcsim_node_get(e->node, "over");
+  *measure = over ? 0 : d->volume;
+  for (int64_t i = 0; over && i < (pcsim_node_size(over) ? pcsim_node_size(over) : 1); i++) {
+    const pcsim_node *at = pcsim_node_size(over) ? pcsim_node_child(over, i) : over;
+    bool found = false;
+    for (int k = 0; k < d->num_pieces; k++) {
+      if (fnmatch(pcsim_node_text(at), d->piece[k], 0) != 0) continue;
+      *measure += piece[k] ? 0 : d->area[k];
+      piece[k] = found = true;
+    }
+    if (!found) report_no_piece(p, at, pcsim_node_text(at));
+    if (!found) return false;
+  }
+  return true;
+}
+
+/* {integral: EXPRESSION, over: NAMES, equals: VALUE}: the measure times the mean, less the value, is zero. */
+static pcsim_status add_integral(entry *e) {
+  problem *p = e->p;
+  const pcsim_node *of = pcsim_node_get(e->node, "integral"), *equals = pcsim_node_get(e->node, "equals");
+  problem_text value, text;
+  char *before = NULL, *behind = NULL;
+  bool *piece = NULL;
+  double measure = 0;
+  for (int64_t i = 0; i < pcsim_node_size(e->node); i++) {
+    const char *key = pcsim_node_key(e->node, i);
+    if (!strcmp(key, "integral") || !strcmp(key, "over") || !strcmp(key, "equals")) continue;
+    pcsim_tree_problem(p->tree, pcsim_node_key_node(e->node, i),
+                       "no key `%.64s` of an integral; expected integral, over, equals", key);
+    return PCSIM_OK;
+  }
+  if (!equals || p->domain->num_coordinates > p->domain->num_space) {
+    pcsim_tree_problem(p->tree, e->node,
+                       equals ? "an integral holds in a steady problem without inputs"
+                              : "an integral needs its value, {integral: u, equals: 0}");
+    return PCSIM_OK;
+  }
+  pcsim_status status = pcsim_alloc((size_t)p->domain->num_pieces, sizeof *piece, &piece);
+  if (status == PCSIM_OK && read_over(e, piece, &measure)) {
+    if (pcsim_node_get(e->node, "over")) e->like.piece = piece;
+    status = text_expand(equals, NULL, e->names->name, e->names->num, "", "", &value);
+    if (status == PCSIM_OK) status = text_format(&before, "%.17g*(", measure);
+    if (status == PCSIM_OK) status = text_format(&behind, ") - (%s)", value.text);
+    text_clear(&value);
+    if (status == PCSIM_OK)
+      status = text_expand(of, NULL, e->names->name, e->names->num, before, behind, &text);
+    if (status == PCSIM_OK) status = add(e, CONDITION_RESIDUAL, -1, text);
+  }
+  pcsim_free(&before), pcsim_free(&behind), pcsim_free(&piece);
+  return status;
+}
+
 static pcsim_status read_others(problem *p, const problem_names *names, int *entries) {
   const pcsim_node *list = pcsim_node_get(pcsim_tree_root(p->tree), "conditions");
   if (!list) return PCSIM_OK;
   if (pcsim_node_get_kind(list) != PCSIM_NODE_SEQUENCE) {
-    pcsim_tree_problem(p->tree, list, "`conditions` is a sequence, e.g. [{at: \"t = 0.5\", u: 0}]");
+    pcsim_tree_problem(
+        p->tree, list,
+        "`conditions` is a sequence, e.g. [{at: \"t = 0.5\", u: 0}, {integral: u, equals: 0}]");
     return PCSIM_OK;
   }
   for (int64_t i = 0; i < pcsim_node_size(list); i++) {
@@ -422,7 +480,11 @@ static pcsim_status read_others(problem *p, const problem_names *names, int *ent
     entry e = {.p = p, .names = names, .node = pcsim_node_child(list, i), .name = name};
     e.like = (problem_condition){.entry = (*entries)++, .place = PLACE_FIXED};
     const pcsim_node *at = pcsim_node_get(e.node, "at");
-    if (!at) pcsim_tree_problem(p->tree, e.node, "a condition needs its place, `at: \"x = 0 and y = 0\"`");
+    if (pcsim_node_get(e.node, "integral")) {
+      e.like.place = PLACE_INTEGRAL;
+      PCSIM_TRY(add_integral(&e));
+    } else if (!at)
+      pcsim_tree_problem(p->tree, e.node, "a condition needs its place, `at: \"x = 0 and y = 0\"`");
     else if (read_place(&e, at)) PCSIM_TRY(read_keys(&e));
   }
   return PCSIM_OK;

@@ -226,6 +226,8 @@ bool train_is_flux(const pcsim_training *t, int row);
 /** One more group: texts [n] lowered, with the network of the region put in; `like` says what it is. */
 pcsim_status train_add_group(pcsim_training *t, const char *name, const train_group *like,
                              const problem_text *const *texts, int n) PCSIM_NODISCARD;
+/** Is it the mean that counts? Its points are a quadrature, the same for all purposes. */
+bool train_is_integral(const train_group *g);
 /** The groups and their residual programs. */
 pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
 

@@ -7,6 +7,9 @@
 
 _Static_assert((int)DATA_FITS_MAX <= (int)GROUPS_ROWS_MAX, "a file of measured values is one group");
 
+/* Quadrature by Sobol's sequence: a power of two. */
+enum { INTEGRAL_POINTS = 4096 };
+
 /* Residual of a condition that is not built in. */
 static pcsim_status residual_text(const problem *p, const problem_condition *c, problem_text *text) {
   *text = (problem_text){.node = c->text.node};
@@ -14,6 +17,10 @@ static pcsim_status residual_text(const problem *p, const problem_condition *c, 
   const char *u = p->unknown[c->unknown];
   if (c->kind == CONDITION_VALUE) return text_format(&text->text, "%s - (%s)", u, c->text.text);
   return text_format(&text->text, "dt(%s) - (%s)", u, c->text.text);
+}
+
+bool train_is_integral(const train_group *g) {
+  return g->kind == TRAIN_CONDITION && g->condition->place == PLACE_INTEGRAL;
 }
 
 /* `like` says what the group is; its name is `name`, with that of its region. */
@@ -26,6 +33,7 @@ static pcsim_status add_program(pcsim_training *t, const char *name, const train
   PCSIM_TRY(pcsim_realloc((size_t)t->num_groups + 1, sizeof *t->group, &t->group));
   PCSIM_TRY(groups_add(t->groups, whole, residual, rows, like->kind == TRAIN_MEASURED));
   t->group[t->num_groups] = *like;
+  if (train_is_integral(like)) groups_mean(t->groups, t->num_groups);
   t->group[t->num_groups].name = groups_name(t->groups, t->num_groups);
   t->num_groups++;
   return PCSIM_OK;
@@ -90,6 +98,7 @@ static pcsim_status add_entry(pcsim_training *t, int first, int region) {
     for (int i = 0; i < p->domain->num_coordinates; i++) all = all && c->fixed[i];
     if (all) points = 1;
   }
+  if (c->place == PLACE_INTEGRAL) points = INTEGRAL_POINTS;
   const train_group like = {.kind = TRAIN_CONDITION, .region = region, .condition = c, .n = points};
   if (status == PCSIM_OK && !elsewhere) status = train_add_group(t, c->name, &like, list, n);
   for (int i = 0; i < n; i++) text_clear(&text[i]);
@@ -149,7 +158,8 @@ pcsim_status train_make_groups(pcsim_training *t) {
   for (int i = 0; i < p->num_conditions; i++) {
     if (t->ansatz.built[i] || p->condition[i].entry <= done) continue;
     done = p->condition[i].entry;
-    const bool by_region = num && p->condition[i].place != PLACE_FIXED;
+    const bool by_region =
+        num && p->condition[i].place != PLACE_FIXED && p->condition[i].place != PLACE_INTEGRAL;
     for (int r = by_region ? 0 : -1; r < (by_region ? num : 0); r++) PCSIM_TRY(add_entry(t, i, r));
   }
   for (int i = 0; num && i < regions_get(t->from->regions)->num_interfaces; i++)

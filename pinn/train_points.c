@@ -94,6 +94,11 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
   }
   if (g->kind == TRAIN_INTERIOR || g->kind == TRAIN_SMOOTHNESS)
     return draw_inside(t, g->region, draw, n, points);
+  if (train_is_integral(g)) {
+    const uint64_t always = sample_draw(SAMPLE_TRAINING, 0);
+    return c->piece ? piece_points(t, g, always, n, points, columns)
+                    : draw_inside(t, g->region, always, n, points);
+  }
   if (g->kind == TRAIN_INTERFACE)
     PCSIM_TRY(regions_draw_interface(t->from->regions, g->interface, t->from->options.seed, draw, n, points,
                                      columns));
@@ -189,7 +194,8 @@ pcsim_status train_grow(pcsim_training *t, int64_t n) {
   for (int g = 0; g < t->num_groups && status == PCSIM_OK; g++) {
     const double *old;
     const int64_t had = groups_get_points(t->groups, g, &old), more = llround(share * (double)t->group[g].n);
-    if (t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED) t->group[g].n = more;
+    if (t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED && !train_is_integral(&t->group[g]))
+      t->group[g].n = more;
     if (t->group[g].kind != TRAIN_INTERIOR) continue;
     memcpy(points + at * width, old, (size_t)(had * width) * sizeof *points);
     status = adaptive_points(t, g, (uint64_t)t->step, more - had, points + (at + had) * width);
@@ -209,8 +215,11 @@ static pcsim_status mean_squares(pcsim_training *t, int g, const double *theta, 
   double *r = NULL;
   PCSIM_TRY(pcsim_alloc((size_t)(n * rows), sizeof *r, &r));
   pcsim_status status = train_residuals(t, g, theta, draw, n, r);
+  const bool mean = train_is_integral(&t->group[g]);
   for (int k = 0; k < rows; k++) squares[k] = 0;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; mean && i < n * rows; i++) squares[i % rows] += r[i] / (double)n;
+  for (int k = 0; mean && k < rows; k++) squares[k] *= squares[k];
+  for (int64_t i = 0; !mean && i < n; i++)
     for (int k = 0; k < rows; k++) squares[k] += r[i * rows + k] * r[i * rows + k] / (double)n;
   pcsim_free(&r);
   return status;

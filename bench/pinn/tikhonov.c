@@ -14,6 +14,8 @@
  *  by Gauss-Newton steps with adjoint derivatives; tau_a and tau_g are those under which the data are most
  * probable (MacKay 1992), found anew in each step. `scan=1` prints errors at other tau_a as well: what the
  * rule has lost. `wrong=1` takes the source as PINNacle has published it. */
+#include "tikhonov.h"
+
 #include "pinn/cholesky.h"
 
 #include <math.h>
@@ -21,243 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
-typedef struct {
-  bool heat, wrong;
-  int cells, steps; /* along a side, in time; 0: steady */
-  double low, h, dt;
-  int side, nodes, inner, levels; /* nodes along a side, all, inside; times */
-  int64_t num_data;
-  double noise, *x, *y, *t, *d; /* [num_data] */
-  int num_g, num_a, n;          /* parameters: values of u that are free, then a inside */
-  double *theta;                /* [n] */
-  double *a, *u;                /* [nodes], [levels][nodes] */
-  double *band;                 /* factor of I/dt + A/2, or of A: [inner][width + 1] */
-  int width;
-} peer;
-
 static void must(pcsim_status status) {
   if (status == PCSIM_OK) return;
   fprintf(stderr, "%s\n", pcsim_error_message());
   exit(1);
-}
-
-/* ------------------------------------------------------------------------------- problem */
-
-static double exact_u(const peer *p, double x, double y, double t) {
-  return (p->heat ? exp(-t) : 1) * sin(pi * x) * sin(pi * y);
-}
-static double exact_a(const peer *p, double x, double y) {
-  if (p->heat) return 2 + sin(pi * x) * sin(pi * y);
-  return 1 / (1 + x * x + y * y + (x - 1) * (x - 1) + (y - 1) * (y - 1));
-}
-/* f = [u_t] - grad a . grad u - a lap u; the published one of Poisson has the wrong signs in grad a. */
-static double source(const peer *p, double x, double y, double t) {
-  const double a = exact_a(p, x, y), u = exact_u(p, x, y, t), e = p->heat ? exp(-t) : 1;
-  const double ux = e * pi * cos(pi * x) * sin(pi * y), uy = e * pi * sin(pi * x) * cos(pi * y);
-  const double sign = p->wrong ? 1 : -1;
-  const double ax = p->heat ? pi * cos(pi * x) * sin(pi * y) : -a * a * 2 * (2 * x + sign);
-  const double ay = p->heat ? pi * sin(pi * x) * cos(pi * y) : -a * a * 2 * (2 * y + sign);
-  return (p->heat ? -u : 0) - ax * ux - ay * uy + 2 * pi * pi * a * u;
-}
-
-static double place(const peer *p, int i) { return p->low + i * p->h; }
-static bool is_inner(const peer *p, int i, int j) {
-  return i > 0 && j > 0 && i < p->side - 1 && j < p->side - 1;
-}
-static int inner_of(const peer *p, int i, int j) { return (j - 1) * (p->side - 2) + i - 1; }
-
-/* ------------------------------------------------------------- parameters: u at free places */
-
-/* Around the square from its lower left corner. */
-static int around(const peer *p, int k) {
-  const int n = p->cells;
-  if (k < n) return k;
-  if (k < 2 * n) return (k - n) * p->side + n;
-  if (k < 3 * n) return n * p->side + n - (k - 2 * n);
-  return (n - (k - 3 * n)) * p->side;
-}
-
-/* a and u of theta that are given: a everywhere, u on the boundary and at the start. */
-static void spread(peer *p) {
-  const int ring = 4 * p->cells;
-  for (int j = 0; j < p->side; j++)
-    for (int i = 0; i < p->side; i++)
-      p->a[j * p->side + i] =
-          is_inner(p, i, j) ? p->theta[p->num_g + inner_of(p, i, j)] : exact_a(p, place(p, i), place(p, j));
-  const double *g = p->theta;
-  if (p->heat) memcpy(p->u, g, (size_t)p->nodes * sizeof *p->u), g += p->nodes;
-  for (int level = p->heat; level < p->levels; level++, g += ring)
-    for (int k = 0; k < ring; k++) p->u[level * p->nodes + around(p, k)] = g[k];
-}
-
-/* ------------------------------------------------------------------------- operator and solves */
-
-static double between(const peer *p, int k, int m) { return 0.5 * (p->a[k] + p->a[m]) / (p->h * p->h); }
-
-/* (A u) at node k. */
-static double apply(const peer *p, const double *u, int k) {
-  const int s = p->side;
-  return between(p, k, k + 1) * (u[k] - u[k + 1]) + between(p, k, k - 1) * (u[k] - u[k - 1]) +
-         between(p, k, k + s) * (u[k] - u[k + s]) + between(p, k, k - s) * (u[k] - u[k - s]);
-}
-
-/* Banded Cholesky of A, or of I/dt + A/2. */
-static void factor(peer *p) {
-  const int w = p->width, n = p->inner, s = p->side;
-  const double share = p->heat ? 0.5 : 1, one = p->heat ? 1 / p->dt : 0;
-  memset(p->band, 0, (size_t)n * (size_t)(w + 1) * sizeof *p->band);
-  for (int j = 1; j < s - 1; j++)
-    for (int i = 1; i < s - 1; i++) {
-      const int k = j * s + i;
-      double *row = p->band + (size_t)inner_of(p, i, j) * (size_t)(w + 1);
-      row[w] = one + share * (between(p, k, k + 1) + between(p, k, k - 1) + between(p, k, k + s) +
-                              between(p, k, k - s));
-      if (i > 1) row[w - 1] = -share * between(p, k, k - 1);
-      if (j > 1) row[0] = -share * between(p, k, k - s);
-    }
-  for (int i = 0; i < n; i++) {
-    double *row = p->band + (size_t)i * (size_t)(w + 1);
-    for (int j = i - w < 0 ? 0 : i - w; j <= i; j++) {
-      const double *other = p->band + (size_t)j * (size_t)(w + 1);
-      double sum = row[j - i + w];
-      for (int k = i - w < 0 ? 0 : i - w; k < j; k++)
-        if (k >= j - w) sum -= row[k - i + w] * other[k - j + w];
-      row[j - i + w] = i == j ? sqrt(sum) : sum / other[w];
-    }
-  }
-}
-
-static void solve(const peer *p, double *x) {
-  const int w = p->width, n = p->inner;
-  for (int i = 0; i < n; i++) {
-    const double *row = p->band + (size_t)i * (size_t)(w + 1);
-    for (int j = i - w < 0 ? 0 : i - w; j < i; j++) x[i] -= row[j - i + w] * x[j];
-    x[i] /= row[w];
-  }
-  for (int i = n - 1; i >= 0; i--) {
-    const double *row = p->band + (size_t)i * (size_t)(w + 1);
-    x[i] /= row[w];
-    for (int j = i - w < 0 ? 0 : i - w; j < i; j++) x[j] -= row[j - i + w] * x[i];
-  }
-}
-
-static void forward(peer *p, double *work) {
-  const int s = p->side;
-  spread(p);
-  factor(p);
-  for (int level = p->heat; level < p->levels; level++) {
-    double *u = p->u + level * p->nodes;
-    const double *before = u - p->nodes;
-    for (int j = 1; j < s - 1; j++)
-      for (int i = 1; i < s - 1; i++) u[j * s + i] = 0;
-    for (int j = 1; j < s - 1; j++)
-      for (int i = 1; i < s - 1; i++) {
-        const int k = j * s + i;
-        double sum = source(p, place(p, i), place(p, j), level * p->dt);
-        if (p->heat)
-          sum = 0.5 * (sum + source(p, place(p, i), place(p, j), (level - 1) * p->dt)) + before[k] / p->dt -
-                0.5 * apply(p, before, k) - 0.5 * apply(p, u, k);
-        else sum -= apply(p, u, k);
-        work[inner_of(p, i, j)] = sum;
-      }
-    solve(p, work);
-    for (int j = 1; j < s - 1; j++)
-      for (int i = 1; i < s - 1; i++) u[j * s + i] = work[inner_of(p, i, j)];
-  }
-}
-
-/* --------------------------------------------------------------------------- data and adjoints */
-
-/* Cubic weights of four nodes from `first` on; linear ones of two in time. */
-static int cubic(double at, int nodes, double *w) {
-  int first = (int)floor(at) - 1;
-  if (first < 0) first = 0;
-  if (first > nodes - 4) first = nodes - 4;
-  for (int i = 0; i < 4; i++) {
-    w[i] = 1;
-    for (int k = 0; k < 4; k++)
-      if (k != i) w[i] *= (at - first - k) / (i - k);
-  }
-  return first;
-}
-
-/* Weights [levels][nodes] of the value at datum i. */
-static void observe(const peer *p, int64_t i, double *w) {
-  double wx[4], wy[4], late = 0;
-  int level = 0;
-  memset(w, 0, (size_t)(p->levels * p->nodes) * sizeof *w);
-  const int i0 = cubic((p->x[i] - p->low) / p->h, p->side, wx),
-            j0 = cubic((p->y[i] - p->low) / p->h, p->side, wy);
-  if (p->heat) {
-    const double at = p->t[i] / p->dt;
-    level = (int)at < p->steps ? (int)at : p->steps - 1;
-    late = at - level;
-  }
-  for (int j = 0; j < 4; j++)
-    for (int k = 0; k < 4; k++) {
-      w[level * p->nodes + (j0 + j) * p->side + i0 + k] += (1 - late) * wx[k] * wy[j];
-      if (p->heat) w[(level + 1) * p->nodes + (j0 + j) * p->side + i0 + k] += late * wx[k] * wy[j];
-    }
-}
-
-static double value(const peer *p, const double *w) {
-  double sum = 0;
-  for (int k = 0; k < p->levels * p->nodes; k++) sum += w[k] * p->u[k];
-  return sum;
-}
-
-/* Derivative of sum_k lambda_k (A u)_k by a, added to row with a factor. */
-static void add_a(const peer *p, const double *lambda, const double *u, double by, double *row) {
-  const int s = p->side;
-  for (int j = 1; j < s - 1; j++)
-    for (int i = 1; i < s - 1; i++) {
-      const int k = j * s + i, near[] = {k + 1, k - 1, k + s, k - s};
-      double sum = 0;
-      for (int m = 0; m < 4; m++) sum += (lambda[k] - lambda[near[m]]) * (u[k] - u[near[m]]);
-      row[p->num_g + inner_of(p, i, j)] += by * sum / (2 * p->h * p->h);
-    }
-}
-
-/* Derivatives [n] of the value with weights w, which are used up: w becomes what is left for the free values
- * of u. lambda [2][nodes] */
-static void adjoint(const peer *p, double *w, double *work, double *lambda, double *row) {
-  const int s = p->side, ring = 4 * p->cells;
-  double *now = lambda, *after = lambda + p->nodes;
-  memset(row, 0, (size_t)p->n * sizeof *row);
-  memset(lambda, 0, 2 * (size_t)p->nodes * sizeof *lambda);
-  for (int level = p->levels - 1; level >= p->heat; level--) {
-    /* w of this level: what is asked of it and what the step after it hands on */
-    double *own = w + level * p->nodes;
-    for (int j = 1; j < s - 1; j++)
-      for (int i = 1; i < s - 1; i++) work[inner_of(p, i, j)] = own[j * s + i];
-    solve(p, work);
-    for (int j = 1; j < s - 1; j++)
-      for (int i = 1; i < s - 1; i++) now[j * s + i] = work[inner_of(p, i, j)];
-    for (int j = 0; j < s; j++)
-      for (int i = 0; i < s; i++) {
-        /* column (i, j) of A on either side: its inner neighbours' rows */
-        const int k = j * s + i;
-        double sum = 0;
-        if (i + 1 < s) sum += between(p, k, k + 1) * (now[k] - now[k + 1]);
-        if (i > 0) sum += between(p, k, k - 1) * (now[k] - now[k - 1]);
-        if (j + 1 < s) sum += between(p, k, k + s) * (now[k] - now[k + s]);
-        if (j > 0) sum += between(p, k, k - s) * (now[k] - now[k - s]);
-        after[k] = sum;
-      }
-    for (int k = 0; k < p->nodes; k++) {
-      const int i = k % s, j = k / s;
-      if (!is_inner(p, i, j)) own[k] -= (p->heat ? 0.5 : 1) * after[k];
-      if (p->heat) own[k - p->nodes] += now[k] / p->dt - 0.5 * after[k];
-    }
-    add_a(p, now, p->u + level * p->nodes, p->heat ? -0.5 : -1, row);
-    if (p->heat) add_a(p, now, p->u + (level - 1) * p->nodes, -0.5, row);
-  }
-  double *g = row;
-  if (p->heat) memcpy(g, w, (size_t)p->nodes * sizeof *g), g += p->nodes;
-  for (int level = p->heat; level < p->levels; level++, g += ring)
-    for (int k = 0; k < ring; k++) g[k] = w[level * p->nodes + around(p, k)];
 }
 
 /* ------------------------------------------------------------------------------- smoothness */
@@ -302,10 +71,10 @@ static void smooth_field(const peer *p, bool known, int first, prior *r) {
         }
         for (int k = 0; in && k < n; k++) {
           const double w = what == 2 ? mixed[k] : second[k];
-          at[k] = !known                      ? first + jj[k] * s + ii[k]
-                  : is_inner(p, ii[k], jj[k]) ? first + inner_of(p, ii[k], jj[k])
-                                              : -1;
-          if (at[k] < 0) rest += w * exact_a(p, place(p, ii[k]), place(p, jj[k]));
+          at[k] = !known                           ? first + jj[k] * s + ii[k]
+                  : peer_is_inner(p, ii[k], jj[k]) ? first + peer_inner_of(p, ii[k], jj[k])
+                                                   : -1;
+          if (at[k] < 0) rest += w * peer_exact_a(p, peer_place(p, ii[k]), peer_place(p, jj[k]));
         }
         if (in) add_row(r, at, what == 2 ? mixed : second, n, rest);
       }
@@ -325,7 +94,8 @@ static void smooth_data(const peer *p, prior *r) {
   for (int level = 0; p->heat && level + 2 < p->levels; level++)
     for (int k = 0; k < ring; k++) {
       int at[3];
-      for (int l = 0; l < 3; l++) at[l] = level + l == 0 ? around(p, k) : first + (level + l - 1) * ring + k;
+      for (int l = 0; l < 3; l++)
+        at[l] = level + l == 0 ? peer_around(p, k) : first + (level + l - 1) * ring + k;
       add_row(r, at, second, 3, 0);
     }
 }
@@ -373,14 +143,14 @@ typedef struct {
 } fit;
 
 static void linearise(peer *p, fit *f, double *misfit) {
-  forward(p, f->work);
+  peer_forward(p, f->work);
   *misfit = 0;
   memset(f->g, 0, (size_t)p->n * sizeof *f->g);
   for (int64_t i = 0; i < p->num_data; i++) {
     double *row = f->j + i * f->stride;
-    observe(p, i, f->w);
-    const double r = (value(p, f->w) - p->d[i]) / p->noise;
-    adjoint(p, f->w, f->work, f->lambda, row);
+    peer_observe(p, i, f->w);
+    const double r = (peer_value(p, f->w) - p->d[i]) / p->noise;
+    peer_adjoint(p, f->w, f->work, f->lambda, row);
     for (int k = 0; k < p->n; k++) row[k] /= p->noise, f->g[k] += row[k] * r;
     *misfit += r * r;
   }
@@ -392,27 +162,28 @@ static void linearise(peer *p, fit *f, double *misfit) {
           f->jtj[i * f->stride + k];
 }
 
-/* Numbers of a block of parameters that the data determine: those last in the order when `shift` of them go
- * first. */
-static double determined(const peer *p, fit *f, const prior *r, double tau, int shift) {
-  const int n = p->n, m = n - (shift ? shift : p->num_g), last = shift ? shift : p->num_g;
-  const int first = shift ? 0 : p->num_g, count = shift ? p->num_g : p->num_a;
+/* Numbers of the fields (`of_a`) or of the free values of u that the data determine. Their block of the
+ * inverse is the last one: the free values of u are put behind the field. */
+static double determined(const peer *p, fit *f, bool of_a) {
+  const prior *r = of_a ? &f->of_a : &f->of_g;
+  const double tau = of_a ? f->tau_a : f->tau_g;
+  const int n = p->n, turn = of_a ? 0 : p->num_g, first = of_a ? p->num_g : 0,
+            count = of_a ? p->num_a : p->num_g;
   double sum = count;
-  (void)m;
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n; k++)
       f->turned[(size_t)i * (size_t)n + (size_t)k] =
-          f->h[(size_t)((i + (shift ? last : 0)) % n) * (size_t)n + (size_t)((k + (shift ? last : 0)) % n)];
+          f->h[(size_t)((i + turn) % n) * (size_t)n + (size_t)((k + turn) % n)];
   if (!cholesky_factor(f->factor, f->turned, f->zero))
-    must(pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__, "not positive definite"));
+    must(pcsim_error_set(PCSIM_ERR_ARG, __FILE__, __LINE__, __func__, "the matrix is not positive definite"));
   must(cholesky_inverse(f->factor, count, f->inverse));
   for (int64_t i = 0; i < r->rows; i++)
     for (int k = 0; k < 4; k++)
       for (int l = 0; l < 4; l++) {
-        const int a = r->place[4 * i + k] - first, b = r->place[4 * i + l] - first;
+        const int64_t a = r->place[4 * i + k] - first, b = r->place[4 * i + l] - first;
         if (r->place[4 * i + k] < 0 || r->place[4 * i + l] < 0) continue;
         sum -= tau * r->weight[4 * i + k] * r->weight[4 * i + l] *
-               f->inverse[(a > b ? a : b) * (int64_t)count + (a > b ? b : a)];
+               f->inverse[(a > b ? a : b) * count + (a > b ? b : a)];
       }
   return sum;
 }
@@ -426,8 +197,8 @@ static void run_steps(peer *p, fit *f, int steps, bool find, bool quiet) {
     add_prior(&f->of_a, f->tau_a, p->n, p->theta, f->h, f->g);
     add_prior(&f->of_g, f->tau_g, p->n, p->theta, f->h, f->g);
     for (int i = 0; i < p->n; i++) f->zero[i] = 1e-10 * f->h[(size_t)i * (size_t)p->n + (size_t)i];
-    if (find) gamma_g = determined(p, f, &f->of_g, f->tau_g, p->num_g);
-    gamma_a = determined(p, f, &f->of_a, f->tau_a, 0);
+    if (find) gamma_g = determined(p, f, false);
+    gamma_a = determined(p, f, true);
     cholesky_solve(f->factor, f->g);
     for (int i = 0; i < p->n; i++) p->theta[i] -= f->g[i];
     if (!quiet)
@@ -443,11 +214,11 @@ static void run_steps(peer *p, fit *f, int steps, bool find, bool quiet) {
 /* Relative L2 errors of a and u over the nodes. */
 static void errors(peer *p, fit *f, double *of_a, double *of_u) {
   double sum[4] = {0};
-  forward(p, f->work);
+  peer_forward(p, f->work);
   for (int level = 0; level < p->levels; level++)
     for (int k = 0; k < p->nodes; k++) {
-      const double x = place(p, k % p->side), y = place(p, k / p->side);
-      const double u = exact_u(p, x, y, level * p->dt), a = exact_a(p, x, y);
+      const double x = peer_place(p, k % p->side), y = peer_place(p, k / p->side);
+      const double u = peer_exact_u(p, x, y, level * p->dt), a = peer_exact_a(p, x, y);
       sum[0] += pow(p->u[level * p->nodes + k] - u, 2), sum[1] += u * u;
       sum[2] += pow(p->a[k] - a, 2), sum[3] += a * a;
     }

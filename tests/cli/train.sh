@@ -162,6 +162,35 @@ YAML
 run "$pcsim" run "$work/inverse.yaml" -o "$work/inverse"
 expect_rc 0 "inverse"
 close "$(number "$work/inverse/summary.json" D)" 0.3 1e-3 "diffusivity from measured values"
+# Integrals as conditions: over the domain and over a side they fix what fluxes leave open; their bits after a stop; bad ones.
+cat >"$work/integral.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [0, 1], y: [0, 1]}}
+physics: {unknowns: [u], equations: ["lap(u) + 2*pi^2*cos(pi*x)*cos(pi*y)"]}
+boundaries: {"*": {dn(u): 0}}
+conditions: [{integral: u, equals: 3}]
+network: {layers: [12, 12], scale: 1, activation: tanh}
+train: {budget: 400 steps, points: 400}
+output: {pictures: false}
+reference: {u: {exact: "3 + cos(pi*x)*cos(pi*y)", tolerance: 1e-3}}
+YAML
+run "$pcsim" run "$work/integral.yaml" -o "$work/integral"
+expect_rc 0 "an integral over the domain"
+run "$pcsim" run "$work/integral.yaml" -o "$work/side" --set 'conditions=[{integral: "2*u", over: x-min, equals: 6}]'
+expect_rc 0 "an integral over a side"
+run "$pcsim" run "$work/integral.yaml" -o "$work/marquardt" --set 'conditions=[{integral: u, over: [x-min, y-max], equals: 6}]' \
+  --set train.optimizer=lm --set 'train.budget=40 steps'
+expect_rc 0 "an integral by Levenberg and Marquardt"
+run "$pcsim" run "$work/integral.yaml" -o "$work/stopped-integral" --steps 150
+run "$pcsim" run "$work/integral.yaml" -o "$work/stopped-integral" --resume
+cmp "$work/integral/model.h5" "$work/stopped-integral/model.h5" || fault "an integral: a stop changes the bits"
+for wrong in '[{integral: u}]|needs its value' '[{integral: u, over: x-mim, equals: 0}]|did you mean `x-min`' \
+  '[{integral: u, equal: 0}]|no key `equal`' '[{integral: v, equals: 0}]|unknown name'; do
+  run "$pcsim" run "$work/integral.yaml" -o "$work/wrong" --set "conditions=${wrong%|*}"
+  expect_rc 2 "integral $wrong"
+  expect_err "${wrong#*|}" "integral $wrong"
+done
+
 # A field from noisy values: their noise weighs them, the evidence says how smooth the field is; noise that is not given is
 # found; the same bits after stops before and behind a change of the weights.
 awk 'BEGIN { pi = atan2(0, -1); s = 12345; print "x,measured"
@@ -228,6 +257,9 @@ reference:
 YAML
 run "$pcsim" run "$work/family.yaml" -o "$work/family"
 expect_rc 0 "family"
+run "$pcsim" run "$work/family.yaml" -o "$work/family-wrong" --set 'conditions=[{integral: u, equals: 0}]'
+expect_rc 2 "an integral through time"
+expect_err "steady problem without inputs" "an integral through time"
 run "$pcsim" run "$work/family.yaml" -o "$work/family-wrong" --set "monitors.mass.at.D=[0.15, 0.5]"
 expect_rc 2 "an input out of its range"
 expect_err "outside of what the network is trained for" "an input out of its range"

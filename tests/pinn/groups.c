@@ -4,7 +4,7 @@
 #include "pinn/groups.h"
 #include "pcsim_test.h"
 
-enum { WIDTH = 5, INSIDE = 60, EDGE = 9, NUM = 4 * WIDTH + 1 };
+enum { WIDTH = 5, INSIDE = 60, EDGE = 9, MEANS = 2, NUM = 4 * WIDTH + 1 };
 
 static const char *const coordinates[] = {"x", "y"}, *const unknowns[] = {"u", "k"};
 static const pcsim_lowering names = {2, coordinates, 2, unknowns, 0, NULL, NULL, 0, NULL, 0};
@@ -54,8 +54,9 @@ typedef struct {
 
 static void begin(setting *s, int threads) {
   static const char *const inside[] = {"k*lap(u) + u^2 - sin(3*x*y)", "u_x*u_y - exp(x)"},
-                           *const edge[] = {"dn(u) - y"}, *const number[] = {"k^2 - x"};
-  static const double weights[2] = {2, 0.5}, heavy = 7;
+                           *const edge[] = {"dn(u) - y"}, *const number[] = {"k^2 - x"},
+                           *const means[MEANS] = {"k*u^2 - x", "u_x - y"};
+  static const double weights[2] = {2, 0.5}, heavy = 7, of_means[MEANS] = {3, 11};
   double points[2 * INSIDE], normals[2 * INSIDE];
   s->u = fields();
   assert_ok(groups_parameters_of(s->u, "net_", &s->parameters));
@@ -70,6 +71,10 @@ static void begin(setting *s, int threads) {
   assert_ok(groups_points(s->g, 2, 1, 2, points + 20, &none));
   groups_weight(s->g, 0, weights);
   groups_weight(s->g, 1, &heavy);
+  add(s->g, s->u, "means", means, MEANS); /* two residuals, whatever the number of points */
+  groups_mean(s->g, 3);
+  assert_ok(groups_points(s->g, 3, INSIDE / 2, 2, points, &none));
+  groups_weight(s->g, 3, of_means);
   memcpy(s->theta, s->parameters.start, sizeof s->theta);
 }
 
@@ -85,7 +90,7 @@ static void test_gradient(void **state) {
   double loss, gradient[NUM], plus, minus, theta[NUM];
   begin(&s, 1);
   objective *o = groups_objective(s.g);
-  assert_int_equal(o->num_residuals, 2 * INSIDE + EDGE + 1);
+  assert_int_equal(o->num_residuals, 2 * INSIDE + EDGE + 1 + MEANS);
   assert_ok(o->loss(o, s.theta, &loss, gradient));
   for (int i = 0; i < NUM; i++) {
     const double h = 1e-5;
@@ -101,7 +106,7 @@ static void test_gradient(void **state) {
 
 static void test_jacobian(void **state) {
   (void)state;
-  enum { M = 2 * INSIDE + EDGE + 1 };
+  enum { M = 2 * INSIDE + EDGE + 1 + MEANS };
   static double j[NUM * M], r[M], product[NUM * NUM], v[NUM], out[NUM];
   double loss, again, gradient[NUM], square = 0;
   setting s;
@@ -135,13 +140,23 @@ static void test_jacobian(void **state) {
   for (int a = 0; a < NUM; a++)
     for (int i = 0; i < INSIDE; i++) of_first += j[a * M + i] * j[a * M + i] / groups_weights(s.g, 0)[0];
   assert_close(traces[0], of_first, 1e-12 * of_first);
+  double squares[MEANS];
+  assert_ok(groups_traces(s.g, 3, s.theta, traces));
+  assert_ok(groups_mean_squares(s.g, 3, s.theta, squares));
+  for (int k = 0; k < MEANS; k++) {
+    const double weight = groups_weights(s.g, 3)[k];
+    double of_mean = 0;
+    for (int a = 0; a < NUM; a++) of_mean += j[a * M + M - MEANS + k] * j[a * M + M - MEANS + k] / weight;
+    assert_close(traces[k], of_mean, 1e-12 * of_mean);
+    assert_close(squares[k], r[M - MEANS + k] * r[M - MEANS + k] / weight, 1e-12);
+  }
   end(&s);
 }
 
 /* The same bits on any number of threads; residuals elsewhere are those of the same program. */
 static void test_threads(void **state) {
   (void)state;
-  double loss[2], gradient[2][NUM], elsewhere[2 * INSIDE], squares[2], mean[2] = {0, 0};
+  double loss[2], gradient[2][NUM], elsewhere[2 * INSIDE], squares[2], mean[2] = {0, 0}, average[MEANS] = {0};
   for (int k = 0; k < 2; k++) {
     setting s;
     begin(&s, 1 + 2 * k);
@@ -150,6 +165,14 @@ static void test_threads(void **state) {
     const double *points;
     const int64_t n = groups_get_points(s.g, 0, &points);
     assert_ok(groups_residuals(s.g, 0, s.theta, n, points, &none, elsewhere));
+    if (k) {
+      double of_points[MEANS * INSIDE];
+      const int64_t half = groups_get_points(s.g, 3, &points);
+      assert_ok(groups_residuals(s.g, 3, s.theta, half, points, &none, of_points));
+      assert_ok(groups_mean_squares(s.g, 3, s.theta, squares));
+      for (int i = 0; i < MEANS * half; i++) average[i % MEANS] += of_points[i] / (double)half;
+      for (int i = 0; i < MEANS; i++) assert_close(squares[i], average[i] * average[i], 1e-13);
+    }
     assert_ok(groups_mean_squares(s.g, 0, s.theta, squares));
     end(&s);
   }
