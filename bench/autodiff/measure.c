@@ -166,6 +166,9 @@ int main(int argc, char **argv) {
   for (int threads = 1; threads <= 2; threads++)
     printf("{\"bench\": \"autodiff\", \"figure\": \"bandwidth %d\", \"value\": %.2f, \"unit\": \"GB/s\"}\n",
            threads, peak_bandwidth(threads) * 1e-9);
+  for (int kilobytes = 1024; kilobytes <= 8192; kilobytes *= 8)
+    printf("{\"bench\": \"autodiff\", \"figure\": \"stores %d KB\", \"value\": %.2f, \"unit\": \"GB/s\"}\n",
+           kilobytes, peak_stores((size_t)kilobytes * 1024) * 1e-9);
   for (int threads = 1; threads <= 2; threads++)
     for (int single = 0; single < 2; single++)
       for (size_t k = 0; k < sizeof figures / sizeof *figures; k++)

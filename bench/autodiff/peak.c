@@ -138,3 +138,21 @@ double peak_bandwidth(int threads) {
   for (int i = 0; i < threads; i++) free(jobs[i].data);
   return rate;
 }
+
+double peak_stores(size_t bytes) {
+  enum { TURNS = 12 };
+  const size_t n = bytes / sizeof(double), total = (size_t)64 << 20;
+  double *data = malloc(n * sizeof *data), best = 0;
+  if (!data) abort();
+  for (int turn = 0; turn < TURNS; turn++) {
+    const double before = now();
+    for (size_t written = 0; written < total; written += n * sizeof *data) {
+      for (size_t i = 0; i < n; i++) data[i] = turn + 0.5;
+      __asm__ volatile("" : : "r"(data) : "memory"); /* each round is made */
+    }
+    const double rate = (double)total / (now() - before);
+    if (rate > best) best = rate;
+  }
+  free(data);
+  return best;
+}
