@@ -11,6 +11,8 @@ enum {
   SIEVE_LEAST = 30,   /**< fewer tell nothing */
   FINAL_STEPS = 1200, /**< of the best few */
   FINALISTS = 3,
+  NUM_SLABS = 4,
+  SLAB_STEPS = 480, /**< of trials of slabs */
   TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
   TRIAL_POINTS = 1024,
   TRIAL_LOOKS = 3,
@@ -133,6 +135,24 @@ static pcsim_status refine_scales(chooser *x) {
   return PCSIM_OK;
 }
 
+/** Several slabs of time where one network does not carry the whole of it: after as many steps its residual
+ * is still a good part of that at the start, and that of a first slab is far smaller. Measured:
+ * docs/training.md. */
+static pcsim_status choose_slabs(chooser *x) {
+  const double carried = 5e-3, worth = 1. / 8;
+  const int steps = (int)ceil(SLAB_STEPS / trial_share(x->p));
+  choice other = *x->c;
+  double start, whole, first;
+  if (steps > FINAL_STEPS) return PCSIM_OK; /* slabs would be too short */
+  PCSIM_TRY(run_trial(x, x->c, 0, &start));
+  PCSIM_TRY(run_trial(x, x->c, steps, &whole));
+  if (!(whole > carried * start)) return PCSIM_OK;
+  other.slabs = NUM_SLABS;
+  PCSIM_TRY(run_trial(x, &other, steps, &first));
+  if (first < worth * whole) *x->c = other;
+  return PCSIM_OK;
+}
+
 static bool scales_open(const network_options *n) {
   for (int i = 0; i < n->num_inputs; i++)
     if (n->scale[i] > 0) return false;
@@ -187,8 +207,10 @@ static void explain(const choice *c, const char *reason, char *why, size_t size)
   if (at < (int)size) snprintf(why + at, size - (size_t)at, ": %s", reason);
 }
 
+int64_t choose_more_points(int64_t points) { return points + 2 * points / 5; }
+
 int64_t choose_points(int64_t points, int64_t parameters, double trained, double held_out) {
-  const int64_t most = 16 * parameters, more = points + 2 * points / 5;
+  const int64_t most = 16 * parameters, more = choose_more_points(points);
   if (!(held_out > 2.5 * trained) || points >= most) return points;
   return more < most ? more : most;
 }
@@ -204,7 +226,7 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
   enum { DENSE_MAX = 4000 }; /* numbers for which a dense matrix is worth its memory and time */
   network_options *n = &c->network;
   chooser x = {p, c, !n->activation, !n->num_layers, INFINITY};
-  const bool open_scales = scales_open(n);
+  const bool open_scales = scales_open(n), open_slabs = c->slabs <= 0;
   const char *reason = "as the case says";
   choose_sizes(p, c);
   if (!c->optimizer)
@@ -214,13 +236,14 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
   if (open_scales) {
     set_scale(n, 1);
     reason = p->try_choice ? "no time for trials" : "no trials";
-    if (p->try_choice && trial_share(p) * SIEVE_STEPS >= SIEVE_LEAST) {
+    if (p->try_choice && !(p->before && p->like_before) && trial_share(p) * SIEVE_STEPS >= SIEVE_LEAST) {
       PCSIM_TRY(choose_activation(&x));
       if (n->num_inputs <= REFINED_INPUTS && isfinite(x.best)) PCSIM_TRY(refine_scales(&x));
+      if (open_slabs && isfinite(x.best)) PCSIM_TRY(choose_slabs(&x));
       reason = "least residual on points not trained on, in short trials";
     } else if (p->before) {
       take_before(p->before, n, x.open_activation);
-      reason = "as the network before, no time for trials";
+      reason = "as the network before";
     }
   }
   for (int i = 0; i < n->num_inputs; i++)

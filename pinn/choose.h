@@ -28,13 +28,16 @@ typedef struct {
   /** What the network before this one was chosen to be, to be taken where there is no time for trials; NULL.
    */
   const network_options *before;
-  int networks; /**< that are trained together, one for each region; 0 counts as 1 */
+  int networks;     /**< that are trained together, one for each region; 0 counts as 1 */
+  bool like_before; /**< it is taken without trials */
   /** Train from this choice's own start for `steps` steps; `*held_out` is the root mean square of the
    * weighted residuals on points of their own (infinite or not a number: no good). NULL: no trials. */
   pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);
   void *context;
 } choose_problem;
 
+/** Two fifths more. */
+int64_t choose_more_points(int64_t points);
 /** How many points to go on with. Those that there are stay as long as the residual on points not trained on,
  * `held_out` (root mean square, weighted), is like that on them, `trained`; where it is 2.5 times as large or
  * more, two fifths are added, to be drawn where residuals are large. Points drawn anew would undo what the

@@ -90,6 +90,7 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   memcpy(t->theta, t->parameters.start, n * sizeof *t->theta);
   memcpy(t->best, t->theta, n * sizeof *t->best);
   PCSIM_TRY(train_draw(t, NULL));
+  if (t->part.slab && !t->part.stage) PCSIM_TRY(train_grow(t, choose_more_points(t->group[0].n)));
   PCSIM_TRY(train_balance(t, quiet));
   PCSIM_TRY(train_held_out(t, t->theta, &t->held_out));
   t->best_held_out = t->held_out;
@@ -269,7 +270,8 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(train_build(t, false));
   if (!t->optimizer) return PCSIM_OK;
   train_fill_view(t);
-  t->seconds = pcsim_time_wall() - began; /* trials are part of the budget */
+  t->seconds = pcsim_time_wall() - began; /* trials are part of the budget, not of the first slab's share */
+  t->part.seconds = t->part.slab_seconds = t->seconds;
   pcsim_log(PCSIM_LOG_INFO, "%lld parameters, %lld points", (long long)t->num_parameters,
             (long long)pcsim_training_get(t)->num_points);
   return PCSIM_OK;

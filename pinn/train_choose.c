@@ -54,6 +54,7 @@ pcsim_status train_choose(pcsim_training *t, const network_options *before) {
                             .waves = &waves,
                             .before = before,
                             .networks = t->from->regions ? train_num_regions(t->from) : 1,
+                            .like_before = !t->part.stage, /* a slab goes on with what the last one did */
                             .try_choice = try_choice,
                             .context = &j};
   char why[400];

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER = 256, NUM_SCALARS = 12 };
+enum { HEADER = 256, NUM_SCALARS = 16 };
 
 /* FNV-1a, 64 bits. */
 static uint64_t checksum(const void *from, size_t size) {
@@ -44,7 +44,9 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
                                  t->seconds,
                                  t->noise_unit,
                                  (double)t->watched_step,
-                                 t->watched_loss};
+                                 t->watched_loss,
+                                 t->part.seconds,
+                                 t->part.slab_seconds};
   t->kind->state(t->optimizer, &inner, &num_inner);
   struct {
     double *numbers;
@@ -68,6 +70,7 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
   t->best_loss = scalars[6], t->best_held_out = scalars[7], t->seconds = scalars[8];
   t->noise_unit = scalars[9];
   t->watched_step = (int64_t)scalars[10], t->watched_loss = scalars[11];
+  t->part.seconds = scalars[12], t->part.slab_seconds = scalars[13];
 }
 
 static size_t count(pcsim_training *t) {

@@ -8,7 +8,9 @@
 typedef struct {
   const char *activation;
   double scale[NETWORK_INPUTS];
-  bool fails; /**< large scales give what is no number */
+  bool fails;          /**< large scales give what is no number */
+  double slabs, waves; /**< factors of the residual with several slabs, with waves as inputs; 0: 1 */
+  double start;        /**< residual before the first step is a thousand times this */
   int trials, wide;
   int64_t steps;
 } landscape;
@@ -21,6 +23,9 @@ static pcsim_status look(void *context, const choice *c, int64_t steps, double *
     sum += d * d;
     if (l->fails && c->network.scale[i] > 10) sum = NAN;
   }
+  if (l->slabs > 0 && c->slabs > 1) sum *= l->slabs;
+  if (l->waves > 0 && c->network.num_waves[1]) sum *= l->waves;
+  if (l->slabs > 0 && !steps) sum = 1e3 * l->start;
   l->trials++;
   l->steps += steps;
   l->wide += c->network.width[0] > 20 || c->points > 1024;
@@ -29,7 +34,8 @@ static pcsim_status look(void *context, const choice *c, int64_t steps, double *
 }
 
 static choice open_choice(int inputs, int outputs) {
-  return (choice){.network = {.num_inputs = inputs, .num_outputs = outputs, .seed = 1}, .redraw = -1};
+  return (choice){
+      .network = {.num_inputs = inputs, .num_outputs = outputs, .seed = 1}, .slabs = 1, .redraw = -1};
 }
 static void make(landscape *l, double seconds, int64_t steps, choice *c, char *why, size_t size) {
   const choose_problem p = {
@@ -117,6 +123,57 @@ static void fails(void **state) {
   assert_true(c.network.scale[0] == 8 && c.network.scale[1] == 8);
 }
 
+/** Slabs of time where one network does not carry it and they do; not where it does, where they gain little,
+ * where there is no time for them, where the case says how many. */
+static void slabs(void **state) {
+  (void)state;
+  static const struct {
+    double start, gain, seconds;
+    int given, slabs;
+  } of[] = {{0.01, 0.1, 60, 0, 4},
+            {1, 0.1, 60, 0, 1},
+            {0.01, 0.5, 60, 0, 1},
+            {0.01, 0.1, 12, 0, 1},
+            {0.01, 0.1, 60, 2, 2}};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    char why[400];
+    landscape l = {.activation = "sin", .scale = {3, 4}, .start = of[i].start, .slabs = of[i].gain};
+    choice c = open_choice(2, 1);
+    c.slabs = of[i].given;
+    make(&l, of[i].seconds, 0, &c, why, sizeof why);
+    assert_int_equal(c.slabs, of[i].slabs);
+    assert_int_equal(strstr(why, " slabs of time") != NULL, of[i].slabs > 1);
+  }
+}
+
+/** Waves become inputs where that lowers the residual; a later network is like the one before where it is to
+ * be. */
+static void waves(void **state) {
+  (void)state;
+  char why[400];
+  const network_options known = {.num_waves = {0, 2}, .wave = {{0}, {31.4, 5}}};
+  for (int worth = 0; worth < 2; worth++) {
+    landscape l = {.activation = "sin", .scale = {2, 2}, .waves = worth ? 0.1 : 10};
+    l.scale[0] = 3;
+    choice c = open_choice(2, 1);
+    choose_problem p = {.seconds = 60, .threads = 1, .waves = &known, .try_choice = look, .context = &l};
+    assert_ok(choose(&p, &c, why, sizeof why));
+    assert_int_equal(c.network.num_waves[1], worth ? 2 : 0);
+    assert_int_equal(strstr(why, "waves 31.4, 5") != NULL, worth);
+    if (!worth) continue;
+    choice later = open_choice(2, 1);
+    const int trials = l.trials;
+    p.before = &c.network, p.like_before = true;
+    assert_ok(choose(&p, &later, why, sizeof why));
+    assert_int_equal(l.trials, trials);
+    assert_string_equal(later.network.activation, c.network.activation);
+    assert_memory_equal(later.network.scale, c.network.scale, sizeof c.network.scale);
+    assert_memory_equal(later.network.wave, c.network.wave, sizeof c.network.wave);
+    assert_int_equal(later.network.num_waves[1], 2);
+    assert_non_null(strstr(why, "as the network before"));
+  }
+}
+
 /** Points are added while those not trained on are fitted worse, up to a bound. */
 static void points(void **state) {
   (void)state;
@@ -141,8 +198,8 @@ static void large(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(finds), cmocka_unit_test(keeps),
-                                     cmocka_unit_test(fails), cmocka_unit_test(points),
-                                     cmocka_unit_test(large)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(finds), cmocka_unit_test(keeps), cmocka_unit_test(fails), cmocka_unit_test(points),
+      cmocka_unit_test(large), cmocka_unit_test(slabs), cmocka_unit_test(waves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
