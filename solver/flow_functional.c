@@ -286,5 +286,5 @@ pcsim_status flow_functional_bind(const flow_functional *functional, pcsim_execu
   }
   if (functional->kind == PCSIM_FUNCTIONAL_WEIGHTED) return look_bind_weighted(&functional->weighted, x);
   if (functional->on_faces) return PCSIM_OK;
-  return look_bind(&functional->cells, x);
+  return look_bind(&functional->cells, "looks", x);
 }

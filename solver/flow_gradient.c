@@ -62,7 +62,7 @@ static pcsim_status build(flow *f, workspace *w) {
   PCSIM_TRY(pcsim_alloc(nb * FLOW_NUM_CLASSES, sizeof *w->fixed, &w->fixed));
   classify(f, w);
   PCSIM_TRY(
-      gradient_create(&(gradient_request){f->mesh, FLOW_NUM_CLASSES, w->fixed, w->node, NULL, NULL}, g));
+      gradient_create(&(gradient_request){f->mesh, FLOW_NUM_CLASSES, w->fixed, w->node, NULL, NULL, 1}, g));
   for (int64_t k = 0; k < f->nb; k++)
     f->wall[k * FLOW_WALL_WIDTH(f->dim) + 2 * f->dim + 1] =
         f->wall_order * g->share[k * FLOW_NUM_CLASSES + FLOW_CLASS_VELOCITY];
@@ -116,7 +116,7 @@ pcsim_status flow_gradient_tangent(const flow *f, const dual_places *places, gra
              done);
   classify(f, &w);
   status = gradient_tangent_create(
-      &(gradient_request){f->mesh, FLOW_NUM_CLASSES, w.fixed, w.node, NULL, places}, along, NULL);
+      &(gradient_request){f->mesh, FLOW_NUM_CLASSES, w.fixed, w.node, NULL, places, 1}, along, NULL);
 done:
   pcsim_free(&w.fixed), pcsim_free(&w.node);
   return status;

@@ -91,6 +91,8 @@ typedef struct {
   const uint8_t *node;     /**< [patches][C] gradient_node; a patch with NONE has NONE for all classes */
   const int32_t *material; /**< [nt] cells of another one stay out of a fit; NULL: one material */
   const dual_places *dual; /**< of derivatives; else NULL */
+  int face_degree; /**< given values of boundary faces are means over the points of quadrature_of_face of
+                        this degree; up to 1: values at their centres */
 } gradient_request;
 
 /** The places that one of the two compilations calculates with. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ALL = -1, UNKNOWNS_MAX = 192 }; /* of three times 64: gradients of gradients */
+enum { ALL = -1, UNKNOWNS_MAX = 384 }; /* of six times 64: gradients of second derivatives */
 
 /* node[row] = sum weight * q[column] for the unknowns of a class. */
 static inline void to_nodes(const linear_map *map, const int *class_of, int class, int m, const pcsim_real *q,

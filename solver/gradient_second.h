@@ -13,14 +13,12 @@
 #ifndef PCSIM_SOLVER_GRADIENT_SECOND_H
 #define PCSIM_SOLVER_GRADIENT_SECOND_H
 
-#include "gradient.h"
+#include "gradient_excess.h"
 
 #ifdef PCSIM_DUAL
 #define second_create second_create_dual
 #define second_destroy second_destroy_dual
 #endif
-
-enum { SECOND_MAX = 6 };
 
 typedef struct {
   int dim, num, num_classes; /**< num: s */
@@ -29,12 +27,6 @@ typedef struct {
   pcsim_real *excess;        /**< [C][n][d][s] T */
   pcsim_real *inverse;       /**< [C][n][s][d*d] S, by component and direction of D */
 } second_maps;
-
-/** Place of the derivative by axes a and b in a list of second derivatives. */
-static inline int second_index(int dim, int a, int b) {
-  const int low = a < b ? a : b, high = a < b ? b : a;
-  return dim == 2 ? low + high : low == 0 ? high : low + high + 1;
-}
 
 /** Maps beside those of a request. Collective. Errors: as gradient_create. */
 pcsim_status second_create(const gradient_request *request, const gradient_maps *first,

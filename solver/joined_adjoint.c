@@ -122,7 +122,7 @@ static void laws_to_flow(joined_adjoint *a) {
   }
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
-      memcpy(a->wall + t->boundary[k].c->face[i] * d, from->boundary[k] + i * d, (size_t)d * sizeof(double));
+      memcpy(a->wall + t->boundary[k].face[i] * d, from->boundary[k] + i * d, (size_t)d * sizeof(double));
   for (int g = 0; g < FLOW_NUM_GROUPS; g++) {
     const flow_group *group = &f->programs->group[g];
     for (int64_t i = 0; i < group->num; i++) {
@@ -147,7 +147,7 @@ static void collect_traces(joined_adjoint *a) {
       memcpy(a->wall + f->programs->group[g].face[i] * num, from->group_carried[g] + i * num, bytes);
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
-      memcpy(a->trace_walls[k] + i * num, a->wall + t->boundary[k].c->face[i] * num, bytes);
+      memcpy(a->trace_walls[k] + i * num, a->wall + t->boundary[k].face[i] * num, bytes);
 }
 
 /* What came to force and traces goes on to the laws, what came to the cells' velocity to the flow. */

@@ -30,7 +30,7 @@ static void carry_boundaries(const joined *j, const double *wall, double **to) {
   for (int k = 0; k < j->t->problem->num_conditions; k++) {
     const transport_boundary *b = &j->t->boundary[k];
     for (int64_t i = 0; i < b->num; i++)
-      memcpy(to[k] + i * d, wall + b->c->face[i] * d, (size_t)d * sizeof *wall);
+      memcpy(to[k] + i * d, wall + b->face[i] * d, (size_t)d * sizeof *wall);
   }
 }
 
@@ -123,7 +123,7 @@ static void hand_over(const joined *j, const double *inside, double *const *wall
   for (int64_t at = 0; at < t->ni; at++) memcpy(to + t->faces.mesh_face[at] * num, inside + at * num, bytes);
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
-      memcpy(to + (t->ni + t->boundary[k].c->face[i]) * num, walls[k] + i * num, bytes);
+      memcpy(to + (t->ni + t->boundary[k].face[i]) * num, walls[k] + i * num, bytes);
 }
 
 pcsim_status joined_trace(joined *j) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Cells of regions and around points, for integrals, means and values. */
 #include "look.h"
+#include "quadrature.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static pcsim_status allocate(int dim, int64_t num, look *l) {
@@ -92,12 +94,45 @@ pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *
                             fill_point(pcsim_mesh_get(mesh), point, mine == rank ? cell : -1, l));
 }
 
-pcsim_status look_bind(const look *l, pcsim_executor *x) {
-  PCSIM_TRY(pcsim_executor_points(x, "looks", l->num));
-  PCSIM_TRY(pcsim_executor_bind_index(x, "looks.owner", l->owner));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.weight", l->weight));
-  PCSIM_TRY(pcsim_executor_bind(x, "looks.reach", l->reach));
-  return pcsim_executor_bind(x, "looks.coordinates", l->coordinates);
+static void fill_points(const pcsim_mesh_view *v, look *l) {
+  quadrature_point point[QUADRATURE_CELL_MAX];
+  for (int64_t c = 0, at = 0; c < v->num_cells; c++) {
+    const int num = quadrature_of_cell(v, c, point);
+    for (int k = 0; k < num; k++, at++) {
+      l->owner[at] = (int32_t)c;
+      l->weight[at] = point[k].share * v->cell_volume[c];
+      memcpy(l->coordinates + 4 * at, point[k].x, sizeof point[k].x);
+      for (int j = 0; j < v->dim; j++) l->reach[at * v->dim + j] = point[k].x[j] - v->cell_centre[3 * c + j];
+    }
+  }
+}
+
+pcsim_status look_at_points(const pcsim_mesh *mesh, look *l) {
+  const pcsim_mesh_view *v = pcsim_mesh_get(mesh);
+  quadrature_point point[QUADRATURE_CELL_MAX];
+  int64_t num = 0;
+  *l = (look){0};
+  for (int64_t c = 0; c < v->num_cells; c++) num += quadrature_of_cell(v, c, point);
+  PCSIM_TRY(allocate(v->dim, num, l));
+  fill_points(v, l);
+  return PCSIM_OK;
+}
+
+pcsim_status look_bind(const look *l, const char *space, pcsim_executor *x) {
+  enum { SIZE = 64 };
+  char name[SIZE];
+  const struct {
+    const char *name;
+    const double *data;
+  } inputs[] = {{"weight", l->weight}, {"reach", l->reach}, {"coordinates", l->coordinates}};
+  PCSIM_TRY(pcsim_executor_points(x, space, l->num));
+  snprintf(name, SIZE, "%s.owner", space);
+  PCSIM_TRY(pcsim_executor_bind_index(x, name, l->owner));
+  for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+    snprintf(name, SIZE, "%s.%s", space, inputs[i].name);
+    PCSIM_TRY(pcsim_executor_bind(x, name, inputs[i].data));
+  }
+  return PCSIM_OK;
 }
 
 /* ------------------------------------------------------------- weights of fields */

@@ -7,7 +7,7 @@
 #include <pcsim/physics.h>
 
 typedef struct {
-  int64_t num;         /**< owned cells of this rank that count */
+  int64_t num;         /**< owned cells of this rank that count, or places in them */
   int32_t *owner;      /**< [num] */
   double *weight;      /**< [num] */
   double *reach;       /**< [num][d] place - cell centre */
@@ -24,10 +24,13 @@ pcsim_status look_at_regions(const pcsim_mesh *mesh, int num_names, const char *
                              look *l) PCSIM_NODISCARD;
 /** The cell around a point, weight 1. Collective. Errors: ERR_ARG (outside the mesh), ERR_MEMORY. */
 pcsim_status look_at_point(const pcsim_mesh *mesh, const double point[3], look *l) PCSIM_NODISCARD;
+/** Points of quadrature of all cells in the plane, weighted by their shares of the volumes. Local. Errors:
+ * ERR_MEMORY. look_free after a failure too. */
+pcsim_status look_at_points(const pcsim_mesh *mesh, look *l) PCSIM_NODISCARD;
 void look_free(look *l);
-/** Bind the cells to space and inputs "looks" of a program: looks.owner, looks.weight, looks.reach,
- *  looks.coordinates. They are borrowed. */
-pcsim_status look_bind(const look *l, pcsim_executor *x) PCSIM_NODISCARD;
+/** Bind the places to a space of a program and its inputs SPACE.owner, SPACE.weight, SPACE.reach,
+ *  SPACE.coordinates. They are borrowed. */
+pcsim_status look_bind(const look *l, const char *space, pcsim_executor *x) PCSIM_NODISCARD;
 
 /** Cells whose fields have weights in a functional. */
 typedef struct {

@@ -9,28 +9,33 @@
  *
  *  Letters of array shapes: n owned cells, nt cells with ghosts, ni interior faces, nb boundary faces,
  *  d dimension, m unknowns a cell, e derivatives of an unknown: d first ones, then d (d + 1)/2 second ones
- *  (gradient_second.h) where gradients are quadratic. */
+ *  (gradient_second.h) where the degree is 2, then third ones (gradient_third.h) where it is 3. A face has
+ * one point, its centre, or at degree 3 several that share its area: nf points of faces inside. */
 #ifndef PCSIM_SOLVER_TRANSPORT_H
 #define PCSIM_SOLVER_TRANSPORT_H
 
-#include "gradient_second.h"
+#include "gradient_third.h"
+#include "look.h"
 #include "system.h"
 
 #include <pcsim/solver.h>
 
-/** One condition and its boundary faces, num of them on this rank. */
+/** One condition and the points of its boundary faces, num of them on this rank. */
 typedef struct {
   const pcsim_transport_condition *c;
   int64_t num;
-  int32_t *owner;        /**< [num] */
-  double *area;          /**< [num][d] out of the domain */
-  double *line;          /**< [num][d] face centre - cell centre */
-  double *coordinates;   /**< [num][4] x, y, z, t */
-  double *share;         /**< [num][m] of gradient_maps */
-  double *value;         /**< [num][m] given values at the current time */
-  double **field;        /**< [num_fields][num] the cell's */
-  double *state, *flux;  /**< [num][m] values on the faces, outward fluxes times the area, when asked for */
-  double *normal[3];     /**< [num] unit normal by components, where `given` wants it */
+  int64_t *face;        /**< [num] boundary face of the mesh, counted from the first one; points of a face are
+                             neighbours */
+  double *part;         /**< [num] share of the face's area */
+  int32_t *owner;       /**< [num] */
+  double *area;         /**< [num][d] out of the domain */
+  double *line;         /**< [num][d] point - cell centre */
+  double *coordinates;  /**< [num][4] x, y, z, t */
+  double *share;        /**< [num][m] of gradient_maps */
+  double *value;        /**< [num][m] given values at the current time */
+  double **field;       /**< [num_fields][num] the cell's */
+  double *state, *flux; /**< [num][m] values on the faces, outward fluxes times the area, when asked for */
+  double *normal[3];    /**< [num] unit normal by components, where `given` wants it */
   pcsim_executor *given; /**< `value` of `c->program` */
 } transport_boundary;
 
@@ -43,15 +48,15 @@ typedef struct {
   pcsim_executor *given;
 } transport_nodes;
 
-/** Faces inside: first the ordinary ones, then the interfaces of two materials. */
+/** Points of faces inside: first of the ordinary ones, then of the interfaces of two materials. */
 typedef struct {
-  int64_t num, ordinary;      /**< ni; how many of them are no interfaces */
-  int64_t *mesh_face;         /**< [num] face of the mesh */
+  int64_t num, ordinary;      /**< nf; how many of them are at no interfaces */
+  int64_t *mesh_face;         /**< [num] face of the mesh; points of a face are neighbours */
   int32_t *owner, *neighbour; /**< [num] */
   double *area, *line,
-      *skew;           /**< [num][d] area vector, centre line, face centre - point of the centre line */
-  double *t;           /**< [num] where the face cuts the centre line, 0 at the owner */
-  double *coordinates; /**< [num][4] of the face centre */
+      *skew; /**< [num][d] share of the area vector, centre line, point - point of the centre line */
+  double *t; /**< [num] where the face cuts the centre line, 0 at the owner */
+  double *coordinates; /**< [num][4] of the point */
   double *speed;       /**< [num] |S| times the frozen bound of the speed of signals; 0 at interfaces */
 } transport_faces;
 
@@ -64,10 +69,12 @@ typedef struct {
 } transport_carrier;
 
 typedef struct {
-  double central; /**< share of central interpolation in fluxes, the rest upwind */
-  double kappa;   /**< face interpolation: 0 linear, 1 cubic */
-  bool quadratic; /**< gradients exact for quadratic fields, with second derivatives; else for linear ones */
-  bool limited;   /**< upwind values limited after van Albada */
+  double central;   /**< share of central interpolation in fluxes, the rest upwind */
+  double kappa;     /**< face interpolation: 0 linear, 1 cubic */
+  int degree;       /**< of the fields on which derivatives are exact: up to 1, 2 or 3, in the plane; all
+                       derivatives       up to that order are there. At 3 fluxes and sources are integrated by
+                       points of       quadrature,       else taken at centres */
+  bool limited;     /**< upwind values limited after van Albada */
   uint64_t bounded; /**< bit i: unknown i stays between low[i] and high[i] */
   double low[SYSTEM_UNKNOWNS_MAX], high[SYSTEM_UNKNOWNS_MAX];
 } transport_choices;
@@ -83,33 +90,37 @@ typedef struct transport {
   int *class_of; /**< [m] unknowns that the same conditions fix */
   int num_classes;
   gradient_maps gradient;
-  second_maps second; /**< where quadratic */
+  second_maps second; /**< degree 2 and 3 */
+  third_maps third;   /**< degree 3 */
+  look points;        /**< degree 3, where sources vary: points of quadrature of the cells */
   transport_faces faces;
   transport_boundary *boundary; /**< [num_conditions] */
   transport_nodes *nodes;       /**< [num_conditions] */
   transport_carrier carrier;
-  double *volume;              /**< [nt] */
-  double *cell_coordinates;    /**< [nt][4] */
-  double *face_given;          /**< [nb][m] */
-  double *node_given;          /**< [gradient.num_given][m] */
-  double *node_value;          /**< workspace of the gradients, [num_nodes][m*d] */
-  double *fixed;               /**< [n][m] point and line sources at the current time */
-  pcsim_executor **source;     /**< [num_sources] */
+  double *volume;           /**< [nt] */
+  double *cell_coordinates; /**< [nt][4] */
+  double *face_given;       /**< [nb][m] */
+  double *node_given;       /**< [gradient.num_given][m] */
+  double *node_value;       /**< workspace of the gradients, [num_nodes][m*d], degree 3: [num_nodes][m*s] */
+  double *fixed;            /**< [n][m] point and line sources at the current time */
+  pcsim_executor **source;  /**< [num_sources] */
   double **source_coordinates; /**< [num_sources][points][4] */
   double **source_value;       /**< [num_sources][points][m] */
   double time;                 /**< of everything that is given; NAN before the first */
 
-  double *q, *v;           /**< [nt][m] state, direction */
-  double *grad, *v_grad;   /**< [nt][m*e] */
-  double *first;           /**< [nt][m*d] gradients exact for linear fields, where quadratic */
-  double *differences;     /**< [n][m*d][d] workspace, where quadratic */
+  double *q, *v;         /**< [nt][m] state, direction */
+  double *grad, *v_grad; /**< [nt][m*e] */
+  double *first;         /**< [nt][m*d] gradients exact for linear fields, degree 2 and 3 */
+  double *differences;   /**< [n][m*d][d], degree 3: [n][m*s][d] workspace */
+  double *corrected,
+      *bend;               /**< [n][m*(d + s)], [nt][m*s] of second_apply, its second derivatives; degree 3 */
   double *all;             /**< [nt][m] what the programs put out on cells */
   pcsim_executor *surface; /**< state and flux of the boundary faces */
   pcsim_executor *residual, *tangent, *accumulation, *accumulation_tangent, *speed, *jacobian;
 
   /* compact Jacobian; blocks are stored by columns: [column][row] */
   double *block_owner,
-      *block_neighbour;              /**< [ni][m*m] derivative of the face's flux by either cell's value */
+      *block_neighbour;              /**< [nf][m*m] derivative of the face's flux by either cell's value */
   double **block_boundary;           /**< [num_conditions][num][m*m] */
   double *block_source, *block_mass; /**< [nt][m*m] of the source and the accumulation, times the volume */
   double *pace;                      /**< [n][m] pseudo-time term at cfl = 1 */
@@ -120,6 +131,9 @@ typedef struct transport {
 pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_problem *problem,
                               const transport_choices *choices, transport **t) PCSIM_NODISCARD;
 void transport_destroy(transport **t);
+/** One output of a program alone. Caller destroys. */
+pcsim_status transport_part_program(const pcsim_program *whole, const char *output,
+                                    pcsim_program **program) PCSIM_NODISCARD;
 /** The condition's program with the given values alone. Caller destroys. */
 pcsim_status transport_values_program(const pcsim_transport_condition *c,
                                       pcsim_program **program) PCSIM_NODISCARD;
@@ -128,9 +142,11 @@ pcsim_status transport_bind_at_faces(transport *t, int k, const pcsim_program *p
                                      pcsim_executor *x) PCSIM_NODISCARD;
 pcsim_status transport_bind_at_nodes(const transport *t, int k, const pcsim_program *program,
                                      pcsim_executor *x) PCSIM_NODISCARD;
+/** Degree of the polynomials that fluxes are integrated of over faces (quadrature_of_face). */
+static inline int transport_flux_degree(const transport *t) { return t->choices.degree > 2 ? 3 : 1; }
 /** Part of transport_create: the gradients' maps, and what follows from them. Collective. */
 pcsim_status transport_make_gradients(transport *t) PCSIM_NODISCARD;
-/** Derivatives of the gradients' maps along those of places; `second` where they are quadratic. Collective.
+/** Derivatives of the gradients' maps along those of places; `second` at degree 2. Collective.
  */
 pcsim_status transport_gradient_tangent(const transport *t, const dual_places *places, gradient_maps *along,
                                         second_maps *second) PCSIM_NODISCARD;
@@ -148,7 +164,8 @@ enum {
   TRANSPORT_FACES = 1,
   TRANSPORT_BOUNDARIES = 2,
   TRANSPORT_INTERFACES = 4,
-  TRANSPORT_ALL_SPACES = 7
+  TRANSPORT_POINTS = 8,
+  TRANSPORT_ALL_SPACES = 15
 };
 /** A program of the mesh ready to run with the arrays of `t`; outputs and other inputs are bound by the
  *  caller, who destroys it, after a failure too. */

@@ -96,12 +96,15 @@ static pcsim_status allocate(transport_adjoint *a) {
   PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &a->grad));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &a->q_speed));
   PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &a->grad_speed));
-  PCSIM_TRY(pcsim_alloc((size_t)t->ni, sizeof(double), &a->speed));
+  PCSIM_TRY(pcsim_alloc((size_t)t->faces.num, sizeof(double), &a->speed));
   PCSIM_TRY(pcsim_alloc((size_t)t->nb * m, sizeof(double), &a->face));
   PCSIM_TRY(pcsim_alloc((size_t)t->gradient.num_given * m, sizeof(double), &a->node));
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *a->value, &a->value));
-  for (size_t k = 0; k < conditions; k++)
+  PCSIM_TRY(pcsim_alloc(conditions, sizeof *a->wall, &a->wall));
+  for (size_t k = 0; k < conditions; k++) {
     PCSIM_TRY(pcsim_alloc((size_t)t->boundary[k].num * m, sizeof(double), &a->value[k]));
+    PCSIM_TRY(pcsim_alloc((size_t)t->boundary[k].num * m, sizeof(double), &a->wall[k]));
+  }
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *a->face_given, &a->face_given));
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *a->node_given, &a->node_given));
   return pcsim_alloc((size_t)t->problem->num_sources, sizeof *a->source, &a->source);
@@ -155,14 +158,15 @@ void transport_adjoint_destroy(transport_adjoint **out) {
     if (a->face_given) given_free(&a->face_given[k]);
     if (a->node_given) given_free(&a->node_given[k]);
     if (a->value) pcsim_free(&a->value[k]);
+    if (a->wall) pcsim_free(&a->wall[k]);
   }
   for (int k = 0; a->source && k < a->t->problem->num_sources; k++) given_free(&a->source[k]);
   free_carriers(a->t, &a->carrier), free_carriers(a->t, &a->last);
   reverse_free(&a->product), reverse_free(&a->full), reverse_free(&a->speed_reverse);
   shape_inputs_free(&a->places);
-  void *blocks[] = {&a->name,       &a->seed,       &a->q,      &a->grad,   &a->q_speed,
-                    &a->grad_speed, &a->speed,      &a->value,  &a->face,   &a->node,
-                    &a->face_given, &a->node_given, &a->source, &a->to_grad};
+  void *blocks[] = {&a->name,       &a->seed,       &a->q,          &a->grad,   &a->q_speed,
+                    &a->grad_speed, &a->speed,      &a->value,      &a->wall,   &a->face,
+                    &a->node,       &a->face_given, &a->node_given, &a->source, &a->to_grad};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -199,13 +203,14 @@ static void add_carriers(const transport_adjoint *a, const reverse *r) {
 static void add_values(const transport_adjoint *a, const reverse *r) {
   const int m = a->t->m;
   for (int k = 0; r->x && k < a->t->problem->num_conditions; k++)
-    for (int64_t i = 0; r->by_value[k] && i < a->t->boundary[k].num; i++)
-      add_numbers(m, a->value[k] + i * m, a->face + a->t->boundary[k].c->face[i] * m);
+    if (r->by_value[k]) add_numbers(a->t->boundary[k].num * m, a->value[k], a->wall[k]);
 }
 
 static void clear_given(const transport_adjoint *a) {
   const transport *t = a->t;
   memset(a->face, 0, (size_t)(t->nb * t->m) * sizeof *a->face);
+  for (int k = 0; k < t->problem->num_conditions; k++)
+    memset(a->wall[k], 0, (size_t)(t->boundary[k].num * t->m) * sizeof *a->wall[k]);
   memset(a->node, 0, (size_t)(t->gradient.num_given * t->m) * sizeof *a->node);
 }
 
@@ -235,6 +240,18 @@ static pcsim_status run_beside(transport_adjoint *a, const reverse *r) {
   return PCSIM_OK;
 }
 
+/* The correction by third derivatives transposed: from a->grad to t->corrected. */
+static pcsim_status pull_back_third(const transport_adjoint *a) {
+  const transport *t = a->t;
+  const int d = t->dim, s = t->second.num;
+  memset(t->bend, 0, (size_t)(t->nt * t->m * s) * sizeof *t->bend);
+  third_apply_transposed(&t->third, t->m, t->class_of, a->grad, t->differences, t->node_value, t->corrected,
+                         t->bend);
+  PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * s, t->bend));
+  for (int64_t i = 0; i < t->n * t->m; i++) add_numbers(s, t->bend + i * s, t->corrected + i * (d + s) + d);
+  return PCSIM_OK;
+}
+
 /* Exchanges and gradients transposed: all that came to the state, in the owned rows of a->q. `given`: what
  * came to given values is added to a->face and a->node. */
 static pcsim_status pull_back(transport_adjoint *a, bool given) {
@@ -247,9 +264,11 @@ static pcsim_status pull_back(transport_adjoint *a, bool given) {
                                  .node_value = t->node_value};
   const double *first = a->grad;
   PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * t->derivatives, a->grad));
-  if (t->choices.quadratic) {
+  if (t->choices.degree > 1) {
+    if (t->choices.degree > 2) PCSIM_TRY(pull_back_third(a));
     memset(t->first, 0, (size_t)(t->nt * t->m * t->dim) * sizeof *t->first);
-    second_apply_transposed(&t->second, t->m, t->class_of, a->grad, t->differences, t->node_value, t->first);
+    second_apply_transposed(&t->second, t->m, t->class_of, t->choices.degree > 2 ? t->corrected : a->grad,
+                            t->differences, t->node_value, t->first);
     PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * t->dim, t->first));
     first = t->first;
   }
@@ -291,15 +310,17 @@ static void add_parameters(const transport_adjoint *a, const reverse *r, double 
   for (int i = 0; r->x && i < a->num; i++) derivative[i] += factor * r->parameter[i];
 }
 
-/* From a->face and a->node through the conditions' programs. */
+/* From a->wall, a->face and a->node through the conditions' programs. */
 static pcsim_status through_conditions(transport_adjoint *a, double factor, double *derivative) {
   const transport *t = a->t;
   const size_t bytes = (size_t)t->m * sizeof(double);
   for (int k = 0; k < t->problem->num_conditions; k++) {
     given_reverse *face = &a->face_given[k], *node = &a->node_given[k];
     if (face->r.x) {
-      for (int64_t i = 0; i < t->boundary[k].num; i++)
-        memcpy(face->seed + i * t->m, a->face + t->boundary[k].c->face[i] * t->m, bytes);
+      const transport_boundary *b = &t->boundary[k];
+      for (int64_t i = 0; i < b->num; i++)
+        for (int c = 0; c < t->m; c++)
+          face->seed[i * t->m + c] = a->wall[k][i * t->m + c] + b->part[i] * a->face[b->face[i] * t->m + c];
       PCSIM_TRY(pcsim_executor_run(face->r.x, false));
       reverse_add_places(&face->r, factor);
       add_parameters(a, &face->r, factor, derivative);
@@ -444,7 +465,7 @@ static double through_mean(const transport_adjoint *a, const transport_functiona
   for (int k = 0; f->mean && f->face_weight && k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++) {
       const double *area = t->boundary[k].area + i * t->dim;
-      const double *along = motion->face_area + 3 * (t->ni + t->boundary[k].c->face[i]);
+      const double *along = motion->face_area + 3 * (t->ni + t->boundary[k].face[i]);
       sum += f->face_weight[k][i] * shape_dot(t->dim, area, along) / sqrt(shape_dot(t->dim, area, area));
     }
   return -value * sum;

@@ -99,6 +99,7 @@ pcsim_status transport_make_executor(const transport *t, const pcsim_program *p,
   if (spaces & TRANSPORT_FACES) PCSIM_TRY(bind_faces(t, *x, p, "faces", 0, f->ordinary));
   if ((spaces & TRANSPORT_INTERFACES) && t->problem->material)
     PCSIM_TRY(bind_faces(t, *x, p, "interfaces", f->ordinary, f->num - f->ordinary));
+  if ((spaces & TRANSPORT_POINTS) && t->points.owner) PCSIM_TRY(look_bind(&t->points, "points", *x));
   for (int k = 0; (spaces & TRANSPORT_BOUNDARIES) && k < t->problem->num_conditions; k++)
     PCSIM_TRY(bind_boundary(t, k, *x, p));
   return PCSIM_OK;
@@ -152,7 +153,8 @@ static pcsim_status make_jacobian(transport *t) {
   pcsim_program *p = NULL;
   char name[64];
   PCSIM_TRY(transport_write_jacobian(t, &p));
-  pcsim_status status = make(t, p, TRANSPORT_ALL_SPACES, "owner", t->block_owner, &t->jacobian);
+  pcsim_status status =
+      make(t, p, TRANSPORT_ALL_SPACES & ~TRANSPORT_POINTS, "owner", t->block_owner, &t->jacobian);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(pcsim_executor_bind_output(t->jacobian, "neighbour", t->block_neighbour));
@@ -241,6 +243,16 @@ pcsim_status transport_update_sources(transport *t) {
 
 /* ---------------------------------------------------------------- evaluation */
 
+/* From t->corrected on: third derivatives, and the others without what these make of them. */
+static pcsim_status fill_third(transport *t, double *grad) {
+  const int d = t->dim, s = t->second.num;
+  for (int64_t i = 0; i < t->n * t->m; i++)
+    memcpy(t->bend + i * s, t->corrected + i * (d + s) + d, (size_t)s * sizeof *t->bend);
+  PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m * s, t->bend));
+  third_apply(&t->third, t->m, t->class_of, t->corrected, t->bend, t->differences, t->node_value, grad);
+  return PCSIM_OK;
+}
+
 static pcsim_status fill_gradient(transport *t, bool given, double *q, double *grad) {
   const gradient_data data = {.m = t->m,
                               .class_of = t->class_of,
@@ -248,13 +260,15 @@ static pcsim_status fill_gradient(transport *t, bool given, double *q, double *g
                               .node = given ? t->node_given : NULL,
                               .node_value = t->node_value};
   PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m, q));
-  if (!t->choices.quadratic) {
+  if (t->choices.degree < 2) {
     gradient_apply(&t->gradient, &data, q, grad);
     return pcsim_mesh_exchange(t->mesh, t->m * t->dim, grad);
   }
   gradient_apply(&t->gradient, &data, q, t->first);
   PCSIM_TRY(pcsim_mesh_exchange(t->mesh, t->m * t->dim, t->first));
-  second_apply(&t->second, t->m, t->class_of, t->first, t->differences, t->node_value, grad);
+  double *corrected = t->choices.degree > 2 ? t->corrected : grad;
+  second_apply(&t->second, t->m, t->class_of, t->first, t->differences, t->node_value, corrected);
+  if (t->choices.degree > 2) PCSIM_TRY(fill_third(t, grad));
   return pcsim_mesh_exchange(t->mesh, t->m * t->derivatives, grad);
 }
 
@@ -313,7 +327,7 @@ static void update_pace(transport *t) {
   const int m = t->m, step = m + 1;
   const int64_t size = (int64_t)m * m;
   memset(t->pace, 0, (size_t)(t->n * m) * sizeof *t->pace);
-  for (int64_t k = 0; k < t->ni; k++)
+  for (int64_t k = 0; k < t->faces.num; k++)
     for (int side = 0; side < 2; side++) {
       const int64_t c = side ? t->faces.neighbour[k] : t->faces.owner[k];
       const double *block = (side ? t->block_neighbour : t->block_owner) + k * size;

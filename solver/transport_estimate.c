@@ -29,7 +29,7 @@ static pcsim_status diagonal(void *context, double *block) {
   const int64_t size = (int64_t)t->m * t->m;
   PCSIM_TRY(transport_update_blocks(t));
   memcpy(block, t->block_source, (size_t)(t->n * size) * sizeof *block);
-  for (int64_t i = 0; i < t->ni; i++) {
+  for (int64_t i = 0; i < t->faces.num; i++) {
     add_block(t, block, t->faces.owner[i], t->block_owner + i * size, 1);
     add_block(t, block, t->faces.neighbour[i], t->block_neighbour + i * size, -1);
   }

@@ -170,7 +170,7 @@ static pcsim_status weigh_faces(const transport *t, const bool *wanted, transpor
     const transport_boundary *b = &t->boundary[k];
     PCSIM_TRY(pcsim_alloc((size_t)b->num, sizeof **f->face_weight, &f->face_weight[k]));
     for (int64_t i = 0; i < b->num; i++) {
-      const int patch = pcsim_mesh_face_patch(t->mesh, t->ni + b->c->face[i]);
+      const int patch = pcsim_mesh_face_patch(t->mesh, t->ni + b->face[i]);
       f->face_weight[k][i] = patch >= 0 && patch < v->num_patches && wanted[patch];
     }
   }
@@ -278,5 +278,5 @@ pcsim_status transport_functional_bind(const transport *t, const transport_funct
   }
   if (f->is_weighted) return look_bind_weighted(&f->weighted, x);
   if (f->face_weight) return PCSIM_OK;
-  return look_bind(&f->cells, x);
+  return look_bind(&f->cells, "looks", x);
 }

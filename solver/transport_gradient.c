@@ -16,7 +16,7 @@ static void conditions_of_patches(const transport *t, int *condition) {
   for (int p = 0; p < v->num_patches; p++) condition[p] = -1;
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++) {
-      const int64_t face = t->ni + t->boundary[k].c->face[i];
+      const int64_t face = t->ni + t->boundary[k].face[i];
       for (int p = 0; p < v->num_patches; p++)
         if (face >= v->patch_start[p] && face < v->patch_start[p + 1]) condition[p] = k;
     }
@@ -88,23 +88,25 @@ static pcsim_status wishes_create(const transport *t, gradient_wishes *w) {
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
       for (int c = 0; c < t->num_classes; c++)
-        w->fixed[t->boundary[k].c->face[i] * t->num_classes + c] = fixes(t, k, c);
+        w->fixed[t->boundary[k].face[i] * t->num_classes + c] = fixes(t, k, c);
   return classify_nodes(t, w->condition, w->node);
 }
 
 static gradient_request request_of(const transport *t, const gradient_wishes *w, const dual_places *places) {
-  return (gradient_request){t->mesh, t->num_classes, w->fixed, w->node, t->problem->material, places};
+  return (gradient_request){t->mesh, t->num_classes,          w->fixed, w->node, t->problem->material,
+                            places,  transport_flux_degree(t)};
 }
 
 static pcsim_status build_gradients(transport *t, const gradient_wishes *w) {
   const gradient_request request = request_of(t, w, NULL);
   PCSIM_TRY(gradient_create(&request, &t->gradient));
-  if (t->choices.quadratic) PCSIM_TRY(second_create(&request, &t->gradient, &t->second));
+  if (t->choices.degree > 1) PCSIM_TRY(second_create(&request, &t->gradient, &t->second));
+  if (t->choices.degree > 2) PCSIM_TRY(third_create(&request, &t->gradient, &t->second, &t->third));
   for (int k = 0; k < t->problem->num_conditions; k++)
     for (int64_t i = 0; i < t->boundary[k].num; i++)
       for (int c = 0; c < t->m; c++)
         t->boundary[k].share[i * t->m + c] =
-            t->gradient.share[t->boundary[k].c->face[i] * t->num_classes + t->class_of[c]];
+            t->gradient.share[t->boundary[k].face[i] * t->num_classes + t->class_of[c]];
   return pack_nodes(t, w->condition);
 }
 
@@ -122,7 +124,7 @@ pcsim_status transport_gradient_tangent(const transport *t, const dual_places *p
   pcsim_status status = wishes_create(t, &w);
   if (status == PCSIM_OK) {
     const gradient_request request = request_of(t, &w, places);
-    status = gradient_tangent_create(&request, along, t->choices.quadratic ? second : NULL);
+    status = gradient_tangent_create(&request, along, t->choices.degree > 1 ? second : NULL);
   }
   wishes_free(&w);
   return pcsim_status_agree(pcsim_mesh_comm(t->mesh), status);

@@ -50,11 +50,17 @@ static int64_t find(const transport_linear *l, int64_t row, int32_t cell) {
   return at ? at - l->column : -1;
 }
 
+/* Another point of the face before. */
+static bool again(const transport_faces *f, int64_t k) {
+  return k > 0 && f->mesh_face[k] == f->mesh_face[k - 1];
+}
+
 static pcsim_status fill_pattern(transport_linear *l, int64_t *next) {
   const transport *t = l->t;
   const transport_faces *f = &t->faces;
   for (int64_t i = 0; i < t->n; i++) l->start[i + 1] = 1;
   for (int64_t k = 0; k < f->num; k++) {
+    if (again(f, k)) continue;
     if (f->owner[k] < t->n) l->start[f->owner[k] + 1]++;
     if (f->neighbour[k] < t->n) l->start[f->neighbour[k] + 1]++;
   }
@@ -64,6 +70,7 @@ static pcsim_status fill_pattern(transport_linear *l, int64_t *next) {
   for (int64_t i = 0; i < t->n; i++) l->column[next[i]++] = (int32_t)i;
   for (int64_t k = 0; k < f->num; k++) {
     const int32_t P = f->owner[k], N = f->neighbour[k];
+    if (again(f, k)) continue;
     if (P < t->n) l->column[next[P]++] = column_of(t->view, N);
     if (N < t->n) l->column[next[N]++] = column_of(t->view, P);
   }

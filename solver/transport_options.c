@@ -21,8 +21,11 @@ static const pcsim_key solve_keys[] = {
      "share of central interpolation in fluxes, rest upwind; else 1 where there is a gradient in the flux, 0 "
      "where there is none",
      0, 1},
-    {"reconstruction", PCSIM_KEY_CHOICE, "quadratic", "linear|quadratic", "",
-     "linear or quadratic: the fields that gradients are exact for on any mesh", 0, 0},
+    {"reconstruction", PCSIM_KEY_CHOICE, "quadratic", "linear|quadratic|cubic", "",
+     "fields that derivatives are exact for on any mesh; cubic: fourth order where the solution is smooth, "
+     "for "
+     "steady problems in the plane",
+     0, 0},
     {"limiter", PCSIM_KEY_CHOICE, "none", "none|van-albada", "",
      "limiter of the values that upwind fluxes (see `central`) take from a cell: none or van-albada", 0, 0},
     {"bounds", PCSIM_KEY_MAPPING, "", NULL, "",
@@ -52,7 +55,7 @@ pcsim_transport_options pcsim_transport_options_default(void) {
                                    .cfl = 1e12,
                                    .central = NAN,
                                    .kappa = 1,
-                                   .quadratic = true,
+                                   .degree = 2,
                                    .linear_tolerance = 0.01,
                                    .linear = "auto",
                                    .petsc = ""};
@@ -98,6 +101,23 @@ static void read_bounds(pcsim_tree *tree, pcsim_node *solve, pcsim_transport_opt
   }
 }
 
+/* What goes with second order alone. */
+static void check_cubic(pcsim_tree *tree, pcsim_node *solve, const pcsim_transport_options *o) {
+  const pcsim_node *estimate = pcsim_node_get(solve, "estimate");
+  const struct {
+    const char *key;
+    bool given;
+  } others[] = {{"time", o->time.given},
+                {"limiter", o->limited},
+                {"bounds", o->bounded != 0},
+                {"estimate", estimate && pcsim_node_size(estimate) > 0}};
+  for (size_t k = 0; o->degree > 2 && k < NUM(others); k++)
+    if (others[k].given)
+      pcsim_tree_problem(tree, pcsim_node_get(solve, others[k].key),
+                         "`%s` does not go together with `reconstruction: cubic` so far; quadratic does",
+                         others[k].key);
+}
+
 void pcsim_transport_options_read(pcsim_tree *tree, pcsim_transport_options *o) {
   *o = pcsim_transport_options_default();
   pcsim_node *solve = pcsim_node_mapping(tree, pcsim_tree_root(tree), "solve");
@@ -112,9 +132,10 @@ void pcsim_transport_options_read(pcsim_tree *tree, pcsim_transport_options *o) 
   const char *reconstruction = "quadratic", *limiter = "none";
   pcsim_node_string(tree, solve, "reconstruction", &reconstruction);
   pcsim_node_string(tree, solve, "limiter", &limiter);
-  o->quadratic = strcmp(reconstruction, "quadratic") == 0;
+  o->degree = !strcmp(reconstruction, "cubic") ? 3 : !strcmp(reconstruction, "quadratic") ? 2 : 1;
   o->limited = strcmp(limiter, "none") != 0;
   read_bounds(tree, solve, o);
+  check_cubic(tree, solve, o);
   options_read_linear(
       tree, solve, (linear_choice){methods, NUM(methods), o->linear, o->petsc, &o->linear_tolerance, "0.01"});
 }

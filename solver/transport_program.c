@@ -181,16 +181,22 @@ static pcsim_status follow_speed(const writer *w, const place *central, face_val
   return PCSIM_OK;
 }
 
+/* Integrals over the cells, by their centres where no points are asked for. */
+static pcsim_value write_source(const writer *w, place *at) {
+  const pcsim_program *terms = w->t->problem->terms;
+  if (w->t->points.owner) return write_over_points(w, terms, "source");
+  write_cell_state(w, at);
+  return write_mul(w, write_evaluate(w, terms, "source", at, NULL),
+                   write_input(w, "cells", "volume", w->cells, 1));
+}
+
 pcsim_status transport_write_residual(const transport *t, pcsim_program **program) {
   writer w;
   place at, central;
   face_values f;
   *program = NULL;
   PCSIM_TRY(write_begin(t, &w));
-  write_cell_state(&w, &at);
-  const pcsim_value volume = write_input(&w, "cells", "volume", w.cells, 1);
-  const pcsim_value source =
-      write_mul(&w, write_evaluate(&w, t->problem->terms, "source", &at, NULL), volume);
+  const pcsim_value source = write_source(&w, &at);
   write_faces(&w, "faces", t->choices.central < 1 && !transport_is_limited(t), &f);
   write_central(&w, &f, &central);
   pcsim_status status = transport_is_limited(t) ? follow_speed(&w, &central, &f) : PCSIM_OK;

@@ -37,10 +37,11 @@ struct transport_adjoint {
   double *seed;     /* [nt][m], 0 in ghosts */
   double *q, *grad; /* [nt][m], [nt][m*e] what came to state and derivatives */
   double *q_speed, *grad_speed;
-  double *speed;                             /* [ni] */
-  double **value;                            /* [num_conditions][num][m] */
+  double *speed;                             /* [nf] */
+  double **value;                            /* [num_conditions][num][m] of the last run */
+  double **wall;                             /* [num_conditions][num][m] sums: to values at walls' points */
   transport_carrier_cotangent carrier, last; /* sums, of the last run; NULL where nothing carries */
-  double *face, *node;                       /* [nb][m], [num_given][m] */
+  double *face, *node;                       /* [nb][m], [num_given][m] to values that gradients are given */
   reverse product, full;                     /* of the residual: by the state, by everything */
   reverse speed_reverse;                     /* of the speeds, by everything */
   given_reverse *face_given;                 /* [num_conditions] */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A mesh and typed laws packed for the programs: geometry, classes of unknowns, given values. */
 #include "face_parts.h"
+#include "quadrature.h"
 #include "transport.h"
 
 #include <math.h>
@@ -29,11 +30,11 @@ static pcsim_status allocate_faces(transport_faces *f, int64_t num, size_t dim) 
   return pcsim_alloc(n, sizeof *f->speed, &f->speed);
 }
 
-static pcsim_status pack_face(transport *t, int64_t k, int64_t at) {
+static pcsim_status pack_point(transport *t, int64_t k, const quadrature_point *point, int64_t at) {
   const pcsim_mesh_view *v = t->view;
   transport_faces *f = &t->faces;
   const int32_t P = v->owner[k], N = v->neighbour[k];
-  const double *S = v->face_area + 3 * k, *xf = v->face_centre + 3 * k;
+  const double *S = v->face_area + 3 * k, *xf = point->x;
   const face_parts parts =
       face_parts_inside(S, xf, v->cell_centre + 3 * (int64_t)P, v->cell_centre + 3 * (int64_t)N);
   PCSIM_CHECK(
@@ -41,11 +42,12 @@ static pcsim_status pack_face(transport *t, int64_t k, int64_t at) {
       "cells %lld and %lld lie on the wrong sides of their common face at (%.6g, %.6g, %.6g): the mesh is "
       "too distorted there; improve it or remove a cell",
       (long long)v->cell_original[P] + 1, (long long)v->cell_original[N] + 1, xf[0], xf[1], xf[2]);
+  f->mesh_face[at] = k;
   f->owner[at] = P, f->neighbour[at] = N;
   f->t[at] = parts.t;
   memcpy(f->coordinates + 4 * at, xf, 3 * sizeof *xf);
   for (int i = 0; i < t->dim; i++) {
-    f->area[at * t->dim + i] = S[i];
+    f->area[at * t->dim + i] = point->share * S[i];
     f->line[at * t->dim + i] = parts.line[i];
     f->skew[at * t->dim + i] = parts.skew[i];
   }
@@ -59,14 +61,16 @@ static bool is_interface(const transport *t, int64_t k) {
 
 static pcsim_status pack_faces(transport *t) {
   transport_faces *f = &t->faces;
-  PCSIM_TRY(allocate_faces(f, t->ni, (size_t)t->dim));
-  int64_t at = 0;
+  quadrature_point point[QUADRATURE_FACE_MAX];
+  int64_t num = 0, at = 0;
+  for (int64_t k = 0; k < t->ni; k++) num += quadrature_of_face(t->view, k, transport_flux_degree(t), point);
+  PCSIM_TRY(allocate_faces(f, num, (size_t)t->dim));
   for (int interface = 0; interface < 2; interface++) {
-    for (int64_t k = 0; k < t->ni; k++)
-      if (is_interface(t, k) == (interface == 1)) {
-        f->mesh_face[at] = k;
-        PCSIM_TRY(pack_face(t, k, at++));
-      }
+    for (int64_t k = 0; k < t->ni; k++) {
+      if (is_interface(t, k) != (interface == 1)) continue;
+      num = quadrature_of_face(t->view, k, transport_flux_degree(t), point);
+      for (int64_t i = 0; i < num; i++) PCSIM_TRY(pack_point(t, k, &point[i], at++));
+    }
     if (!interface) f->ordinary = at;
   }
   return PCSIM_OK;
@@ -104,6 +108,8 @@ static void free_carriers(transport *t) {
 
 static pcsim_status allocate_boundary(const transport *t, transport_boundary *b) {
   const size_t n = (size_t)b->num, dim = (size_t)t->dim, m = (size_t)t->m;
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->face, &b->face));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *b->part, &b->part));
   PCSIM_TRY(pcsim_alloc(n, sizeof *b->owner, &b->owner));
   PCSIM_TRY(pcsim_alloc(n * dim, sizeof *b->area, &b->area));
   PCSIM_TRY(pcsim_alloc(n * dim, sizeof *b->line, &b->line));
@@ -117,25 +123,36 @@ static pcsim_status allocate_boundary(const transport *t, transport_boundary *b)
   return PCSIM_OK;
 }
 
-static pcsim_status pack_boundary(transport *t, const pcsim_transport_condition *c, transport_boundary *b) {
+/* Point `k` of a condition, on boundary face `face` of the mesh. */
+static pcsim_status pack_wall_point(const transport *t, int64_t face, const quadrature_point *point,
+                                    transport_boundary *b, int64_t k) {
   const pcsim_mesh_view *v = t->view;
+  const int32_t P = v->owner[t->ni + face];
+  const double *S = v->face_area + 3 * (t->ni + face), *xp = v->cell_centre + 3 * (int64_t)P;
+  const face_parts parts = face_parts_at_wall(S, point->x, xp);
+  PCSIM_CHECK(
+      parts.through > 0, PCSIM_ERR_MESH,
+      "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
+      (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
+  b->face[k] = face, b->part[k] = point->share, b->owner[k] = P;
+  for (int i = 0; i < t->dim; i++) {
+    b->area[k * t->dim + i] = point->share * S[i];
+    b->line[k * t->dim + i] = parts.line[i];
+  }
+  memcpy(b->coordinates + 4 * k, point->x, sizeof point->x);
+  for (int i = 0; i < t->problem->num_fields; i++) b->field[i][k] = t->problem->values[i][P];
+  return PCSIM_OK;
+}
+
+static pcsim_status pack_boundary(transport *t, const pcsim_transport_condition *c, transport_boundary *b) {
+  quadrature_point point[QUADRATURE_FACE_MAX];
   b->c = c;
-  b->num = c->num_faces;
+  for (int64_t k = 0; k < c->num_faces; k++)
+    b->num += quadrature_of_face(t->view, t->ni + c->face[k], transport_flux_degree(t), point);
   PCSIM_TRY(allocate_boundary(t, b));
-  for (int64_t k = 0; k < b->num; k++) {
-    const int64_t face = t->ni + c->face[k];
-    const int32_t P = v->owner[face];
-    const double *S = v->face_area + 3 * face, *xf = v->face_centre + 3 * face;
-    const double *xp = v->cell_centre + 3 * (int64_t)P;
-    const face_parts parts = face_parts_at_wall(S, xf, xp);
-    PCSIM_CHECK(
-        parts.through > 0, PCSIM_ERR_MESH,
-        "cell %lld at (%.6g, %.6g, %.6g) lies outside its boundary face: the mesh is too distorted there",
-        (long long)v->cell_original[P] + 1, xp[0], xp[1], xp[2]);
-    b->owner[k] = P;
-    for (int i = 0; i < t->dim; i++) b->area[k * t->dim + i] = S[i], b->line[k * t->dim + i] = parts.line[i];
-    memcpy(b->coordinates + 4 * k, xf, 3 * sizeof *xf);
-    for (int i = 0; i < t->problem->num_fields; i++) b->field[i][k] = t->problem->values[i][P];
+  for (int64_t k = 0, at = 0; k < c->num_faces; k++) {
+    const int num = quadrature_of_face(t->view, t->ni + c->face[k], transport_flux_degree(t), point);
+    for (int i = 0; i < num; i++) PCSIM_TRY(pack_wall_point(t, c->face[k], &point[i], b, at++));
   }
   return PCSIM_OK;
 }
@@ -160,12 +177,16 @@ static pcsim_status find_classes(transport *t) {
   return PCSIM_OK;
 }
 
-pcsim_status transport_values_program(const pcsim_transport_condition *c, pcsim_program **program) {
-  PCSIM_TRY(pcsim_program_copy(c->program, program));
-  pcsim_status status = pcsim_program_keep(*program, (const char *const[]){"value"}, 1);
+pcsim_status transport_part_program(const pcsim_program *whole, const char *output, pcsim_program **program) {
+  PCSIM_TRY(pcsim_program_copy(whole, program));
+  pcsim_status status = pcsim_program_keep(*program, &output, 1);
   if (status == PCSIM_OK) status = pcsim_program_simplify(*program);
   if (status != PCSIM_OK) pcsim_program_destroy(program);
   return status;
+}
+
+pcsim_status transport_values_program(const pcsim_transport_condition *c, pcsim_program **program) {
+  return transport_part_program(c->program, "value", program);
 }
 
 /* --------------------------------------------------------------- given values */
@@ -240,6 +261,8 @@ pcsim_status transport_set_time(transport *t, double time) {
   t->time = time;
   stamp(t->nt, t->cell_coordinates, time);
   stamp(t->faces.num, t->faces.coordinates, time);
+  stamp(t->points.num, t->points.coordinates, time);
+  memset(t->face_given, 0, (size_t)(t->nb * m) * sizeof *t->face_given);
   for (int k = 0; k < t->problem->num_conditions; k++) {
     const transport_boundary *b = &t->boundary[k];
     const transport_nodes *nodes = &t->nodes[k];
@@ -248,7 +271,7 @@ pcsim_status transport_set_time(transport *t, double time) {
     if (b->num) PCSIM_TRY(pcsim_executor_run(b->given, false));
     if (nodes->given) PCSIM_TRY(pcsim_executor_run(nodes->given, false));
     for (int64_t i = 0; i < b->num; i++)
-      memcpy(t->face_given + b->c->face[i] * m, b->value + i * m, (size_t)m * sizeof(double));
+      for (int c = 0; c < m; c++) t->face_given[b->face[i] * m + c] += b->part[i] * b->value[i * m + c];
     for (int64_t i = 0; i < nodes->num; i++)
       memcpy(t->node_given + nodes->place[i] * m, nodes->value + i * m, (size_t)m * sizeof(double));
   }
@@ -259,24 +282,29 @@ pcsim_status transport_set_time(transport *t, double time) {
 
 static pcsim_status allocate_state(transport *t) {
   const size_t m = (size_t)t->m, d = (size_t)t->dim, nt = (size_t)t->nt, n = (size_t)t->n;
-  const size_t e = (size_t)t->derivatives, wide = t->choices.quadratic ? d : 1;
+  const size_t e = (size_t)t->derivatives, s = (size_t)second_count(t->dim);
+  const size_t wide = t->choices.degree > 2 ? s : t->choices.degree > 1 ? d : 1;
   const size_t conditions = (size_t)t->problem->num_conditions;
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->q));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->v));
   PCSIM_TRY(pcsim_alloc(nt * m, sizeof(double), &t->all));
   PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &t->grad));
   PCSIM_TRY(pcsim_alloc(nt * m * e, sizeof(double), &t->v_grad));
-  if (t->choices.quadratic) {
+  if (t->choices.degree > 1) {
     PCSIM_TRY(pcsim_alloc(nt * m * d, sizeof(double), &t->first));
-    PCSIM_TRY(pcsim_alloc(n * m * d * d, sizeof(double), &t->differences));
+    PCSIM_TRY(pcsim_alloc(n * m * d * wide, sizeof(double), &t->differences));
+  }
+  if (t->choices.degree > 2) {
+    PCSIM_TRY(pcsim_alloc(n * m * (d + s), sizeof(double), &t->corrected));
+    PCSIM_TRY(pcsim_alloc(nt * m * s, sizeof(double), &t->bend));
   }
   PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->fixed));
   PCSIM_TRY(pcsim_alloc(n * m, sizeof(double), &t->pace));
   PCSIM_TRY(pcsim_alloc((size_t)t->nb * m, sizeof(double), &t->face_given));
   PCSIM_TRY(pcsim_alloc((size_t)t->gradient.num_given * m, sizeof(double), &t->node_given));
   PCSIM_TRY(pcsim_alloc((size_t)t->view->num_nodes * m * wide, sizeof(double), &t->node_value));
-  PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_owner));
-  PCSIM_TRY(pcsim_alloc((size_t)t->ni * m * m, sizeof(double), &t->block_neighbour));
+  PCSIM_TRY(pcsim_alloc((size_t)t->faces.num * m * m, sizeof(double), &t->block_owner));
+  PCSIM_TRY(pcsim_alloc((size_t)t->faces.num * m * m, sizeof(double), &t->block_neighbour));
   PCSIM_TRY(pcsim_alloc(nt * m * m, sizeof(double), &t->block_source));
   PCSIM_TRY(pcsim_alloc(nt * m * m, sizeof(double), &t->block_mass));
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->block_boundary, &t->block_boundary));
@@ -286,8 +314,20 @@ static pcsim_status allocate_state(transport *t) {
   return PCSIM_OK;
 }
 
+/* A source that depends on nothing needs no points. */
+static pcsim_status pack_points(transport *t) {
+  pcsim_program *source;
+  bool varies = false, used;
+  PCSIM_TRY(transport_part_program(t->problem->terms, "source", &source));
+  for (int i = 0; pcsim_program_input(source, i, NULL, &used); i++) varies |= used;
+  pcsim_program_destroy(&source);
+  return varies ? look_at_points(t->mesh, &t->points) : PCSIM_OK;
+}
+
 static pcsim_status pack(transport *t) {
   const size_t conditions = (size_t)t->problem->num_conditions;
+  PCSIM_CHECK(t->choices.degree < 3 || t->dim == 2, PCSIM_ERR_CASE,
+              "cubic reconstruction in %dD; it is of problems in the plane so far", t->dim);
   PCSIM_CHECK(t->m <= SYSTEM_UNKNOWNS_MAX, PCSIM_ERR_CASE, "%d unknowns; the solver takes at most %d", t->m,
               SYSTEM_UNKNOWNS_MAX);
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->boundary, &t->boundary));
@@ -300,7 +340,7 @@ static pcsim_status pack(transport *t) {
   PCSIM_TRY(copy_points(t->nt, t->view->cell_centre, &t->cell_coordinates));
   PCSIM_TRY(pcsim_alloc((size_t)t->nt, sizeof *t->volume, &t->volume));
   memcpy(t->volume, t->view->cell_volume, (size_t)t->nt * sizeof *t->volume);
-  return PCSIM_OK;
+  return t->choices.degree > 2 ? pack_points(t) : PCSIM_OK;
 }
 
 static pcsim_status finish(transport *t) {
@@ -322,7 +362,8 @@ pcsim_status transport_create(const pcsim_mesh *mesh, const pcsim_transport_prob
   t->choices = *choices;
   t->dim = t->view->dim;
   t->m = t->problem->num_unknowns;
-  t->derivatives = choices->quadratic ? t->dim * (t->dim + 3) / 2 : t->dim;
+  t->derivatives =
+      t->dim + (choices->degree > 1) * second_count(t->dim) + (choices->degree > 2) * third_count(t->dim);
   t->n = t->view->num_cells;
   t->nt = t->n + t->view->num_ghosts;
   t->ni = t->view->num_interior_faces;
@@ -341,6 +382,7 @@ fail:
 
 static void destroy_boundary(const transport *t, int k) {
   transport_boundary *b = &t->boundary[k];
+  pcsim_free(&b->face), pcsim_free(&b->part);
   pcsim_free(&b->owner), pcsim_free(&b->area), pcsim_free(&b->line), pcsim_free(&b->coordinates);
   pcsim_free(&b->share), pcsim_free(&b->value), pcsim_free(&b->state), pcsim_free(&b->flux);
   for (int i = 0; b->field && i < t->problem->num_fields; i++) pcsim_free(&b->field[i]);
@@ -367,44 +409,24 @@ void transport_destroy(transport **out) {
   free_carriers(t);
   gradient_destroy(&t->gradient);
   second_destroy(&t->second);
+  third_destroy(&t->third);
+  look_free(&t->points);
   pcsim_executor **const programs[] = {&t->residual, &t->tangent,  &t->accumulation, &t->accumulation_tangent,
                                        &t->speed,    &t->jacobian, &t->surface};
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) pcsim_executor_destroy(programs[i]);
   transport_faces *f = &t->faces;
-  void *blocks[] = {&t->boundary,
-                    &t->nodes,
-                    &t->block_boundary,
-                    &t->class_of,
-                    &f->mesh_face,
-                    &f->owner,
-                    &f->neighbour,
-                    &f->area,
-                    &f->line,
-                    &f->skew,
-                    &f->t,
-                    &f->coordinates,
-                    &f->speed,
-                    &t->volume,
-                    &t->cell_coordinates,
-                    &t->face_given,
-                    &t->node_given,
-                    &t->node_value,
-                    &t->fixed,
-                    &t->source,
-                    &t->source_coordinates,
-                    &t->source_value,
-                    &t->q,
-                    &t->v,
-                    &t->grad,
-                    &t->v_grad,
-                    &t->first,
-                    &t->differences,
-                    &t->all,
-                    &t->block_owner,
-                    &t->block_neighbour,
-                    &t->block_source,
-                    &t->block_mass,
-                    &t->pace};
+  void *blocks[] = {&t->boundary,     &t->nodes,       &t->block_boundary,
+                    &t->class_of,     &f->mesh_face,   &f->owner,
+                    &f->neighbour,    &f->area,        &f->line,
+                    &f->skew,         &f->t,           &f->coordinates,
+                    &f->speed,        &t->volume,      &t->cell_coordinates,
+                    &t->face_given,   &t->node_given,  &t->node_value,
+                    &t->fixed,        &t->source,      &t->source_coordinates,
+                    &t->source_value, &t->q,           &t->v,
+                    &t->grad,         &t->v_grad,      &t->first,
+                    &t->differences,  &t->corrected,   &t->bend,
+                    &t->all,          &t->block_owner, &t->block_neighbour,
+                    &t->block_source, &t->block_mass,  &t->pace};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }

@@ -169,7 +169,7 @@ static int64_t place_of(const transport *t, const shape_input *input, int64_t i)
   case SHAPE_INTERFACES:
     return t->faces.mesh_face[t->faces.ordinary + i];
   case SHAPE_BOUNDARY:
-    return t->ni + t->boundary[input->condition].c->face[i];
+    return t->ni + t->boundary[input->condition].face[i];
   case SHAPE_NODES:
     return t->gradient.given[t->nodes[input->condition].place[i]];
   default:
@@ -201,7 +201,7 @@ static pcsim_status gradients_along(transport *t, const transport_motion *m, dou
                               .node_value = t->node_value};
   double *const both[2] = {t->differences, differences};
   gradient_tangent_apply(&t->gradient, &m->gradient, &data, t->q, NULL, d_first);
-  if (!t->choices.quadratic) {
+  if (t->choices.degree < 2) {
     memcpy(d_grad, d_first, (size_t)(t->n * t->m * t->dim) * sizeof *d_grad);
     return PCSIM_OK;
   }

@@ -51,11 +51,13 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
   const pcsim_transport_view *view = pcsim_transport_problem_get(problem);
   transport_choices choices = {.central = options->central,
                                .kappa = options->kappa,
-                               .quadratic = options->quadratic,
+                               .degree = options->degree,
                                .limited = options->limited,
                                .bounded = options->bounded};
   memcpy(choices.low, options->low, sizeof choices.low);
   memcpy(choices.high, options->high, sizeof choices.high);
+  PCSIM_CHECK(options->degree < 3 || (!options->time.given && !options->limited && !options->bounded),
+              PCSIM_ERR_CASE, "cubic reconstruction is of steady problems without limiter and bounds so far");
   if (isnan(choices.central)) choices.central = transport_diffuses(view) ? 1 : 0;
   PCSIM_TRY(pcsim_alloc(1, sizeof *s, &s));
   PCSIM_GOTO(transport_create(mesh, problem, &choices, &s->t), status, fail);
@@ -177,6 +179,8 @@ pcsim_status pcsim_transport_solver_adjoint(pcsim_transport_solver *s, const pcs
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady solutions; this one goes through time");
   PCSIM_CHECK(out->num_shapes == 0 || quantity->kind != PCSIM_FUNCTIONAL_WEIGHTED, PCSIM_ERR_ARG,
               "derivatives by shapes of weights of fields");
+  PCSIM_CHECK(s->t->choices.degree < 3 || !out->num_shapes, PCSIM_ERR_CASE,
+              "derivatives by shapes are of linear and quadratic reconstruction; this one is cubic");
   MPI_Comm comm = pcsim_mesh_comm(s->t->mesh);
   const size_t size = (size_t)(s->t->n * s->t->m);
   PCSIM_TRY(transport_set_time(s->t, 0));
@@ -206,5 +210,7 @@ pcsim_status pcsim_transport_solver_estimate(pcsim_transport_solver *s, const pc
                                              pcsim_estimate *estimate) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG,
               "errors are estimated of steady solutions; this one goes through time");
+  PCSIM_CHECK(s->t->choices.degree < 3, PCSIM_ERR_CASE,
+              "errors are estimated of schemes of second order; cubic reconstruction is of fourth");
   return transport_estimate(s->t, fine, problem, quantity, adjoint, estimate);
 }

@@ -132,26 +132,62 @@ pcsim_value write_gradient(const writer *w, pcsim_value derivatives, int i) {
   return pcsim_build_slice(w->p, derivatives, i * w->t->derivatives, w->d);
 }
 
-pcsim_value write_bend(const writer *w, pcsim_value derivatives, int i, pcsim_value along) {
+/* The second derivative by axes a and b; with third ones the share `part` of the way `along` farther on. */
+static pcsim_value write_second(const writer *w, pcsim_value derivatives, int i, int a, int b,
+                                pcsim_value along, double part) {
   const int d = w->d, first = i * w->t->derivatives + d;
+  const pcsim_value second = write_row(w, derivatives, first + second_index(d, a, b));
+  pcsim_value more = PCSIM_NO_VALUE;
+  for (int c = 0; w->t->choices.degree > 2 && c < d; c++) {
+    const pcsim_value third = write_row(w, derivatives, first + second_count(d) + third_index(d, a, b, c));
+    const pcsim_value term = write_mul(w, third, write_row(w, along, c));
+    more = c ? write_add(w, more, term) : term;
+  }
+  return more < 0 ? second : write_add(w, second, write_mul(w, write_number(w, part), more));
+}
+
+/* How the gradient changes along a way, its second derivatives taken after the share `part` of it. */
+static pcsim_value write_change(const writer *w, pcsim_value derivatives, int i, pcsim_value along,
+                                double part) {
+  const int d = w->d;
   pcsim_value rows[3];
-  if (!w->t->choices.quadratic) return PCSIM_NO_VALUE;
+  if (w->t->choices.degree < 2) return PCSIM_NO_VALUE;
   for (int a = 0; a < d; a++)
     for (int b = 0; b < d; b++) {
-      const pcsim_value second = write_row(w, derivatives, first + second_index(d, a, b));
-      const pcsim_value part = write_mul(w, second, write_row(w, along, b));
-      rows[a] = b ? write_add(w, rows[a], part) : part;
+      const pcsim_value second = write_second(w, derivatives, i, a, b, along, part);
+      const pcsim_value term = write_mul(w, second, write_row(w, along, b));
+      rows[a] = b ? write_add(w, rows[a], term) : term;
     }
   return pcsim_build_concat(w->p, rows, d);
 }
 
+pcsim_value write_bend(const writer *w, pcsim_value derivatives, int i, pcsim_value along) {
+  return write_change(w, derivatives, i, along, 0.5);
+}
+
+/* Taylor's: u + (g + (H + C r/3) r/2) r, and g + (H + C r/2) r. */
 pcsim_value write_extrapolated(const writer *w, pcsim_value q, pcsim_value derivatives, int i,
                                pcsim_value reach, pcsim_value *g) {
-  const pcsim_value slope = write_gradient(w, derivatives, i), bend = write_bend(w, derivatives, i, reach);
+  const pcsim_value slope = write_gradient(w, derivatives, i),
+                    bend = write_change(w, derivatives, i, reach, 1.0 / 3);
   pcsim_value mean = slope;
-  if (g) *g = bend < 0 ? slope : write_add(w, slope, bend);
+  if (g) *g = bend < 0 ? slope : write_add(w, slope, write_bend(w, derivatives, i, reach));
   if (bend >= 0) mean = write_add(w, slope, write_mul(w, write_number(w, 0.5), bend));
   return write_add(w, write_row(w, q, i), write_dot(w, mean, reach));
+}
+
+/* Mean of the cubics of both cells; their jump corrects the gradient along the centre line. */
+static void write_mean_of_cubics(const writer *w, const face_values *f, place *at) {
+  const pcsim_value half = write_number(w, 0.5), t = f->t;
+  const pcsim_value reach = write_add(w, f->skew, write_mul(w, t, f->line)),
+                    back = write_sub(w, reach, f->line);
+  for (int i = 0; i < w->m; i++) {
+    pcsim_value gp, gn;
+    const pcsim_value up = write_extrapolated(w, f->up, f->gp, i, reach, &gp);
+    const pcsim_value jump = write_sub(w, write_extrapolated(w, f->un, f->gn, i, back, &gn), up);
+    at->u[i] = write_add(w, up, write_mul(w, t, jump));
+    at->g[i] = write_add(w, write_mul(w, half, write_add(w, gp, gn)), write_mul(w, jump, f->normal));
+  }
 }
 
 /* Cubic along the centre line (docs/flow.md), from there to the face's centre with the mean derivatives. */
@@ -163,12 +199,16 @@ void write_central(const writer *w, const face_values *f, place *at) {
                 .normal = PCSIM_NO_VALUE,
                 .field = f->field,
                 .carrier = f->carrier};
+  if (w->t->choices.degree > 2) {
+    write_mean_of_cubics(w, f, at);
+    return;
+  }
   for (int i = 0; i < w->m; i++) {
     const pcsim_value up = write_row(w, f->up, i), un = write_row(w, f->un, i), jump = write_sub(w, un, up);
     const pcsim_value gp = write_gradient(w, f->gp, i), gn = write_gradient(w, f->gn, i);
     pcsim_value mean = write_add(w, gp, write_mul(w, t, write_sub(w, gn, gp))), halfway = mean;
     const pcsim_value half = write_number(w, 0.5);
-    if (w->t->choices.quadratic) {
+    if (w->t->choices.degree > 1) {
       const pcsim_value bend = write_mul(w, half, write_bend(w, write_add(w, f->gp, f->gn), i, f->skew));
       halfway = write_add(w, mean, write_mul(w, half, bend));
       mean = write_add(w, mean, bend);
@@ -198,7 +238,7 @@ void write_interface_side(const writer *w, const face_values *f, bool neighbour,
   const pcsim_value t = neighbour ? write_sub(w, f->t, write_number(w, 1)) : f->t;
   const pcsim_value reach = write_add(w, f->skew, write_mul(w, t, f->line));
   *normal = write_div(w, f->area, write_dot(w, f->area, reach));
-  if (w->t->choices.quadratic) *normal = write_mul(w, write_number(w, PARABOLA), *normal);
+  if (w->t->choices.degree > 1) *normal = write_mul(w, write_number(w, PARABOLA), *normal);
   *at = (place){.space = f->space,
                 .coordinates = f->coordinates,
                 .normal = PCSIM_NO_VALUE,
@@ -235,7 +275,7 @@ void write_boundary(const writer *w, int k, boundary_values *b) {
 
 /* For linear gradients see gradient.h. */
 pcsim_value write_wall_factor(const writer *w, const boundary_values *b, int i) {
-  if (w->t->choices.quadratic) return write_number(w, PARABOLA);
+  if (w->t->choices.degree > 1) return write_number(w, PARABOLA);
   return write_add(w, write_number(w, 1), write_row(w, b->share, i));
 }
 
@@ -271,6 +311,24 @@ void write_cell_state(const writer *w, place *at) {
     at->u[i] = write_row(w, w->q, i);
     at->g[i] = w->grad < 0 ? PCSIM_NO_VALUE : write_gradient(w, w->grad, i);
   }
+}
+
+/* The cells' polynomials at their points. */
+pcsim_value write_over_points(const writer *w, const pcsim_program *part, const char *output) {
+  pcsim_program *p = w->p;
+  const pcsim_space space = pcsim_build_space(p, "points");
+  const pcsim_map owner = write_map(w, "points", "owner", space);
+  const pcsim_value reach = write_input(w, "points", "reach", space, w->d);
+  const pcsim_value q = pcsim_build_gather(p, owner, w->q), grad = pcsim_build_gather(p, owner, w->grad);
+  pcsim_value field[SYSTEM_UNKNOWNS_MAX];
+  place at = {.space = space,
+              .coordinates = write_input(w, "points", "coordinates", space, 4),
+              .normal = PCSIM_NO_VALUE,
+              .field = field};
+  gather_fields(w, owner, field);
+  for (int i = 0; i < w->m; i++) at.u[i] = write_extrapolated(w, q, grad, i, reach, &at.g[i]);
+  const pcsim_value value = write_evaluate(w, part, output, &at, NULL);
+  return pcsim_build_scatter_add(p, owner, write_mul(w, value, write_input(w, "points", "weight", space, 1)));
 }
 
 /* --------------------------------------------------------------- begin and end */

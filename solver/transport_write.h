@@ -84,7 +84,7 @@ void write_interface_side(const writer *w, const face_values *f, bool neighbour,
                           place *at, pcsim_value *normal);
 /** Gradient of unknown i (d rows) in a record of derivatives on cells, or gathered from there. */
 pcsim_value write_gradient(const writer *w, pcsim_value derivatives, int i);
-/** Its second derivatives times a vector; PCSIM_NO_VALUE where gradients are linear. */
+/** How it changes along a way from the cell's centre; PCSIM_NO_VALUE at degree 1. */
 pcsim_value write_bend(const writer *w, pcsim_value derivatives, int i, pcsim_value along);
 /** Value and gradient (`g` may be NULL) of unknown i at `reach` from a cell's centre. */
 pcsim_value write_extrapolated(const writer *w, pcsim_value q, pcsim_value derivatives, int i,
@@ -124,6 +124,8 @@ pcsim_value write_bounded_wall(const writer *w, const boundary_values *b, const 
 /** Flux out of the faces of condition k, times the area: as given, or of the state there. */
 pcsim_value write_boundary_flux(const writer *w, int k, const boundary_values *b, const place *at);
 
+/** Integrals over the cells of one output of a part by their points of quadrature, degree 3: on cells. */
+pcsim_value write_over_points(const writer *w, const pcsim_program *part, const char *output);
 /** State of the cells. */
 void write_cell_state(const writer *w, place *at);
 

@@ -160,7 +160,7 @@ static void measure(const law *l, int blocks, const char *cells, int repetitions
   bench_must(pcsim_transport_solver_run(m.solver, NULL, NULL, &result), "run");
   t.whole = pcsim_time_cpu() - begin;
   /* the same discrete laws, to time the parts of a Newton step */
-  const transport_choices choices = {.central = 1, .kappa = options.kappa, .quadratic = options.quadratic};
+  const transport_choices choices = {.central = 1, .kappa = options.kappa, .degree = options.degree};
   transport_context context = {0};
   discrete_system system;
   pcsim_transport_fields fields;

@@ -27,16 +27,15 @@ static double exact_at(const pcsim_expr *exact, const double x[2], double time) 
 }
 
 /* Adds the squares of the error and of the exact field over one triangle. */
-static void add_triangle(const double *const corner[3], const double *centre, double value,
-                         const double *gradient, const pcsim_expr *exact, double time, double sum[2]) {
+static void add_triangle(const double *const corner[3], const pcsim_transport_fields *fields, int64_t cell,
+                         const pcsim_expr *exact, double sum[2]) {
   const double *a = corner[0], *b = corner[1], *c = corner[2];
   const double area = 0.5 * fabs((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]));
   for (int k = 0; k < POINTS; k++) {
     double w[3], x[2];
     place_of(k, w);
     for (int i = 0; i < 2; i++) x[i] = w[0] * a[i] + w[1] * b[i] + w[2] * c[i];
-    const double e = exact_at(exact, x, time);
-    const double u = value + gradient[0] * (x[0] - centre[0]) + gradient[1] * (x[1] - centre[1]);
+    const double e = exact_at(exact, x, fields->time), u = pcsim_transport_value_at(fields, 0, cell, x);
     sum[0] += area * SHARE[k] * (u - e) * (u - e);
     sum[1] += area * SHARE[k] * e * e;
   }
@@ -51,13 +50,13 @@ error_norms error_of(const pcsim_raw_mesh *raw, const pcsim_transport_fields *fi
     const int32_t *node = raw->cell_nodes + raw->cell_start[cell];
     const int64_t nodes = raw->cell_start[cell + 1] - raw->cell_start[cell];
     const double *centre = v->cell_centre + 3 * c, value = fields->value[0][c],
-                 *gradient = fields->gradient[0] + 3 * c, e = exact_at(exact, centre, fields->time);
+                 e = exact_at(exact, centre, fields->time);
     centres[0] += v->cell_volume[c] * (value - e) * (value - e);
     centres[1] += v->cell_volume[c] * e * e;
     for (int64_t k = 1; k + 1 < nodes; k++) {
       const double *const corner[3] = {raw->nodes + 3 * (int64_t)node[0], raw->nodes + 3 * (int64_t)node[k],
                                        raw->nodes + 3 * (int64_t)node[k + 1]};
-      add_triangle(corner, centre, value, gradient, exact, fields->time, field);
+      add_triangle(corner, fields, c, exact, field);
     }
   }
   return (error_norms){sqrt(field[0] / field[1]), sqrt(centres[0] / centres[1])};

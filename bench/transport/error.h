@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/** @file error.h  L2 error of a field of cell values and gradients against an expression. */
+/** @file error.h  L2 error of a field of cells' polynomials against an expression. */
 #ifndef PCSIM_BENCH_TRANSPORT_ERROR_H
 #define PCSIM_BENCH_TRANSPORT_ERROR_H
 
 #include <pcsim/solver.h>
 
 typedef struct {
-  double field;   /**< of value + gradient (x - centre) over the whole domain, by quadrature of degree 5 */
+  double field;   /**< of the cells' polynomials over the whole domain, by quadrature of degree 5 */
   double centres; /**< of the values at the cells' centres, weighted with their volumes */
 } error_norms;
 

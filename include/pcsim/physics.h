@@ -305,7 +305,11 @@ typedef struct {
   const double *const *gradient;  /**< [m] -> [n][3] */
   const double *const *face;      /**< [m] -> [nb] on boundary faces */
   const double *const *face_flux; /**< [m] -> [nb] flux of the equation out of the domain, times the area */
-  double time;                    /**< of these values; 0 in a steady problem */
+  int degree;                     /**< of the polynomials that stand for the unknowns in the cells: 1, 2, 3 */
+  int num_derivatives;            /**< e: of a polynomial about the cell's centre */
+  const double *derivatives; /**< [n][m][e] first ones by x, y(, z), then second ones xx, xy, .., then third
+                                  ones xxx, xxy, .. */
+  double time;               /**< of these values; 0 in a steady problem */
 } pcsim_transport_fields;
 
 /* ---------------------------------------------------------------- functionals */

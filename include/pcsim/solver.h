@@ -186,7 +186,9 @@ typedef struct {
   double central; /**< share of central interpolation in fluxes, rest upwind; NAN: 1 where the flux has
                        gradients in it, else 0 */
   double kappa;   /**< face interpolation: 0 linear, 1 cubic */
-  bool quadratic; /**< reconstruction exact for quadratic fields; else for linear ones */
+  int degree;     /**< of the fields that the reconstruction is exact for: 1, 2, or in steady problems in the
+                     plane 3,     where fluxes and sources are integrated over faces and cells and the scheme is
+                     of     fourth order */
   bool limited;   /**< limit what upwind fluxes are reconstructed from (van Albada) */
   uint64_t bounded; /**< bit i: unknown i is kept between low[i] and high[i], which may be infinite */
   double low[PCSIM_UNKNOWNS_MAX], high[PCSIM_UNKNOWNS_MAX];
@@ -209,6 +211,10 @@ pcsim_status pcsim_transport_solver_create(const pcsim_mesh *mesh, const pcsim_t
                                            const pcsim_transport_options *options,
                                            pcsim_transport_solver **solver) PCSIM_NODISCARD;
 void pcsim_transport_solver_destroy(pcsim_transport_solver **solver);
+/** The polynomial of an unknown in a cell at a point [dimension]: what the discretisation takes it for there.
+ */
+double pcsim_transport_value_at(const pcsim_transport_fields *fields, int unknown, int64_t cell,
+                                const double *point);
 /** As pcsim_flow_solver_set_hooks. */
 pcsim_status pcsim_transport_solver_set_hooks(pcsim_transport_solver *solver,
                                               const pcsim_solver_hooks *hooks) PCSIM_NODISCARD;

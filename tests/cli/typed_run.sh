@@ -88,5 +88,6 @@ bad 'solve.rhie-chow=1' "rhie-chow"
 bad 'solve.bounds={S: 0}' "\`S\` under \`bounds\` is no unknown"
 bad 'solve.bounds={T: [1, 0]}' "the lower bound 1 is not below the upper 0"
 bad 'solve.limiter=minmod' "'minmod'"
-bad 'solve.reconstruction=cubic' "'cubic'"
+bad 'solve.reconstruction=quartic' "'quartic'"
+bad 'solve.reconstruction=cubic' "\`time\` does not go together with \`reconstruction: cubic\`"
 finish

@@ -287,12 +287,14 @@ static void transposes(void **state) {
   (void)state;
   for (int k = 0; k < NUM_CASES; k++)
     for (int central = 0; central <= 2; central++)
-      for (int more = 0; more < 3; more++)
+      for (int more = 0; more < (sample_dim(&cases[k].s) == 2 ? 4 : 3); more++)
         check_transpose(&cases[k], (transport_choices){.central = central / 2.0,
                                                        .kappa = central % 2 ? 0 : 1,
-                                                       .quadratic = more > 0,
-                                                       .limited = more > 1,
-                                                       .bounded = more > 1,
+                                                       .degree = more == 3  ? 3
+                                                                 : more > 0 ? 2
+                                                                            : 1,
+                                                       .limited = more == 2,
+                                                       .bounded = more == 2,
                                                        .low = {0},
                                                        .high = {2}});
 }

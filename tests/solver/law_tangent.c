@@ -97,13 +97,15 @@ static void fill_direction(const transport *t, double *v) {
 static void tangents(void **state) {
   (void)state;
   for (int k = 0; k < NUM_SAMPLES; k++)
-    for (int blend = 0; blend < 6; blend++) {
+    for (int blend = 0; blend < (sample_dim(&samples[k]) == 2 ? 8 : 6); blend++) {
       setting x = begin(MPI_COMM_WORLD, &samples[k], 0.6,
                         (transport_choices){.central = blend & 1 ? 0.4 : 1,
                                             .kappa = blend & 1 ? 0 : 1,
-                                            .quadratic = blend > 1,
-                                            .limited = blend > 3,
-                                            .bounded = blend > 3 ? 3 : 0,
+                                            .degree = blend > 5   ? 3
+                                                      : blend > 1 ? 2
+                                                                  : 1,
+                                            .limited = blend == 4 || blend == 5,
+                                            .bounded = blend == 4 || blend == 5 ? 3 : 0,
                                             .low = {0, 0},
                                             .high = {INFINITY, 3}});
       transport *t = x.t;
@@ -137,7 +139,7 @@ static void add_product(const transport *t, int64_t row, int64_t column, double 
 static void multiply(const transport *t, const double *v, double *y) {
   const int64_t size = (int64_t)t->m * t->m;
   memset(y, 0, (size_t)(t->nt * t->m) * sizeof *y);
-  for (int64_t k = 0; k < t->ni; k++) {
+  for (int64_t k = 0; k < t->faces.num; k++) {
     const int64_t P = t->faces.owner[k], N = t->faces.neighbour[k];
     for (int side = 0; side < 2; side++) {
       add_product(t, side ? N : P, P, side ? -1 : 1, t->block_owner + k * size, v, y);
@@ -156,7 +158,7 @@ static void multiply(const transport *t, const double *v, double *y) {
 static void compact_jacobian(void **state) {
   (void)state;
   for (int k = 0; k < NUM_SAMPLES; k++) {
-    setting x = begin(MPI_COMM_WORLD, &samples[k], -10, (transport_choices){.central = 1, .quadratic = true});
+    setting x = begin(MPI_COMM_WORLD, &samples[k], -10, (transport_choices){.central = 1, .degree = 2});
     transport *t = x.t;
     double *v = numbers(t), *y = numbers(t), *expected = numbers(t);
     fill_direction(t, v);
@@ -176,14 +178,16 @@ static void compact_jacobian(void **state) {
 
 static void same_on_ranks(void **state) {
   (void)state;
-  for (int k = 0; k < NUM_SAMPLES; k++) {
+  for (int k = 0; k < 2 * NUM_SAMPLES; k++) {
+    const sample *s = &samples[k / 2];
     double *all[2] = {NULL, NULL};
+    if (k % 2 && sample_dim(s) == 3) continue;
     int rank;
     int64_t size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int alone = 0; alone < 2; alone++) {
-      setting x = begin(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &samples[k], 0.6,
-                        (transport_choices){.central = 0.4, .kappa = 1, .quadratic = true});
+      setting x = begin(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, s, 0.6,
+                        (transport_choices){.central = 0.4, .kappa = 1, .degree = 2 + k % 2});
       transport *t = x.t;
       double *r = numbers(t);
       assert_ok(residual(t, r));

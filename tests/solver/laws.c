@@ -28,7 +28,7 @@ static void named(void **state) {
   bool good = true;
   for (int k = 0; k < NUM_NAMED_LAWS; k++)
     good &= check_in_plane(
-        &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false}, 32, 2);
+        &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false, 0}, 32, 2);
   assert_true(good);
 }
 
@@ -49,7 +49,7 @@ static void elasticity(void **state) {
                    "\"-div(u_y + v_x, u_x + 3*v_y) - 4*pi^2*cos(pi*x)*sin(pi*y)\"]}\n"
                    "boundaries: {\"*\": {u: \"sin(pi*x)*cos(pi*y)\", v: \"cos(pi*x)*sin(pi*y)/2 + y\"},\n"
                    "             x-max: {flux: {u: \"3.5*pi*cos(pi*y) - 1\", v: 0}}}\n",
-                   elastic, 2, -1, false},
+                   elastic, 2, -1, false, 0},
       32, 2));
 }
 
@@ -70,7 +70,7 @@ static void shallow_water(void **state) {
                    "\"div(p*q/h, q^2/h + h^2/2) - div(4*H, 4*H + H^2/2)\"]}\n"
                    "boundaries: {x-min: " SHALLOW_GIVEN ", y-min: " SHALLOW_GIVEN ", \"*\": {free: true}}\n"
                    "initial: {h: 1, p: 2, q: 2}\n",
-                   shallow, 20, -1, false},
+                   shallow, 20, -1, false, 0},
       24, 2));
 }
 
@@ -82,7 +82,7 @@ static void fluxes_given(void **state) {
                                           "          equations: [\"-lap(u) + lap(E)\"]}\n"
                                           "boundaries: {\"*\": {u: E}, x-min: {flux: {u: \"-dn(E)\"}},\n"
                                           "             x-max: {flux: {u: \"2*(u - E) - dn(E)\"}}}\n",
-                                          two, 3, -1, false},
+                                          two, 3, -1, false, 0},
                              48, 2));
 }
 
@@ -106,7 +106,7 @@ static bool check_jump(const char *name, int blocks, int num, double place, doub
            place);
   jump_place = place;
   for (int kind = LATTICE_QUAD; kind <= LATTICE_MIXED_2D; kind++)
-    good &= law_check_orders(&(law_study){name, text, jump_exact, 2, place, !aligned},
+    good &= law_check_orders(&(law_study){name, text, jump_exact, 2, place, !aligned, 0},
                              (sample){kind, blocks, blocks, 0, aligned ? 0 : JITTER, &unit_box}, num, wanted);
   return good;
 }

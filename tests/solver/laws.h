@@ -129,12 +129,14 @@ typedef struct {
   int64_t steps; /**< of Newton's method, at most */
   double place;  /**< of the border of two materials, see law_two_materials */
   bool whole;
+  int degree; /**< of the reconstruction; 0: the default */
 } law_study;
 static inline bool law_check_orders(const law_study *study, sample s, int num, double wanted) {
   double order = 0, before = 0, first = 0;
   for (int k = 0; k < num; k++, s.nx *= 2, s.ny *= 2, s.nz *= 2) {
     law_run r = law_begin(law_two_materials(MPI_COMM_WORLD, &s, study->place), study->text);
     pcsim_solve_result result;
+    if (study->degree) r.options.degree = study->degree;
     law_solve(&r, &result);
     const double error = law_error(&r, study->exact);
     if (k == 0) first = error;

@@ -34,7 +34,7 @@ static void named(void **state) {
   bool good = true;
   for (int k = 0; k < NUM_NAMED_LAWS; k++)
     good &= check_in_space(
-        &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false}, JITTER);
+        &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false, 0}, JITTER);
   assert_true(good);
 }
 
@@ -62,7 +62,7 @@ static void elasticity(void **state) {
                     "V: \"x^2*y + cos(2*z)\", W: \"exp(y)*sin(z + x)\"},\n          equations: [";
   for (int i = 0; i < 3; i++) append(text, sizeof text, "%s\"-%s + %s\"", i ? ", " : "", typed[i], left[i]);
   append(text, sizeof text, "]}\nboundaries: {\"*\": {u: U, v: V, w: W}}\n");
-  assert_true(check_in_space(&(law_study){"elasticity", text, elastic, 2, -1, false}, JITTER));
+  assert_true(check_in_space(&(law_study){"elasticity", text, elastic, 2, -1, false, 0}, JITTER));
 }
 
 /* A slope and Robin's condition on two sides. */
@@ -73,7 +73,7 @@ static void fluxes_given(void **state) {
                                           "          equations: [\"-lap(u) + lap(E)\"]}\n"
                                           "boundaries: {\"*\": {u: E}, x-min: {flux: {u: \"-dn(E)\"}},\n"
                                           "             x-max: {flux: {u: \"2*(u - E) - dn(E)\"}}}\n",
-                                          two, 3, -1, false},
+                                          two, 3, -1, false, 0},
                              JITTER));
 }
 
@@ -91,7 +91,8 @@ static void interface(void **state) {
       jump_exact,
       2,
       0.5,
-      false};
+      false,
+      0};
   assert_true(check_in_space(&study, 0));
 }
 
@@ -105,7 +106,7 @@ static void late(void **state) {
       if (!strcmp(names[i], named_laws[k].name) && (!late_law || !strcmp(names[i], late_law))) {
         any = true;
         good &= law_check_orders(
-            &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false},
+            &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false, 0},
             (sample){LATTICE_TETRA, n, n, n, JITTER, &unit_box}, 2, 1.75);
       }
   assert_true(any && good);

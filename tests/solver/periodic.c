@@ -60,7 +60,7 @@ static void gradient_errors(const sample *s, double error[2]) {
   assert_ok(pcsim_alloc(nt, sizeof *q, &q));
   assert_ok(pcsim_alloc(nt, (size_t)dim * sizeof *grad, &grad));
   assert_ok(pcsim_alloc((size_t)v->num_nodes, sizeof *node, &node));
-  assert_ok(gradient_create(&(gradient_request){mesh, 1, NULL, NULL, NULL, NULL}, &maps));
+  assert_ok(gradient_create(&(gradient_request){mesh, 1, NULL, NULL, NULL, NULL, 1}, &maps));
   assert_int_equal(v->num_faces, v->num_interior_faces);
   for (int64_t c = 0; c < v->num_cells; c++) {
     const double *x = v->cell_centre + 3 * c;

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The same with derivatives by the places of nodes. */
+#define PCSIM_DUAL 1
+#include "gradient_excess.c"
