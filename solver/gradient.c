@@ -137,7 +137,8 @@ static bool uses_faces(uint8_t type) { return type == PCSIM_CELL_QUAD || type ==
 static pcsim_status fit_node(const builder *b, map_builder *map, int64_t node, bool *ok) {
   const pcsim_mesh_view *v = b->v;
   pcsim_real weight[FIT_MAX];
-  fit_data fit = {0};
+  fit_data fit;
+  fit.num = 0;
   for (int64_t j = v->node_cell_start[node]; j < v->node_cell_start[node + 1]; j++)
     fit_add(&fit, v->node_cell[j], b->at.cell_centre + 3 * (int64_t)v->node_cell[j], b->at.node + 3 * node,
             1);
@@ -229,9 +230,10 @@ static void collect(const builder *b, int64_t c, int class, reach how, fit_data 
 /* Gradient of one cell straight from cells around it and boundary faces. */
 static pcsim_status add_direct(builder *b, int64_t c, int class, reach how, bool *ok) {
   map_builder *map = class == ALL ? &b->direct : &b->class_cell[class];
-  fit_data fit = {0};
+  fit_data fit;
   pcsim_real weight[FIT_MAX * 3], own[3] = {0};
   bool begun = false;
+  fit.num = 0;
   collect(b, c, class, how, &fit);
   *ok = fit_gradient(&fit, b->dim, weight);
   if (!*ok) return PCSIM_OK;
@@ -257,7 +259,8 @@ static pcsim_status add_from_nodes(builder *b, int64_t c, bool *ok) {
   const int dim = b->dim;
   const int64_t first = v->cell_node_start[c], n = v->cell_node_start[c + 1] - first;
   pcsim_real mean[3] = {0}, weight[8 * 3];
-  fit_data fit = {0};
+  fit_data fit;
+  fit.num = 0;
   for (int64_t j = 0; j < n; j++)
     for (int i = 0; i < 3; i++) mean[i] += b->at.node[3 * (int64_t)v->cell_node[first + j] + i] / (double)n;
   for (int64_t j = 0; j < n; j++) {

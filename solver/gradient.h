@@ -56,7 +56,7 @@ pcsim_status map_add(map_builder *b, int32_t column, const pcsim_real *weight) P
 pcsim_status map_end(map_builder *b, linear_map *map) PCSIM_NODISCARD;
 void map_free(linear_map *map);
 
-/** Points of a linear least-squares fit. */
+/** Points of a linear least-squares fit; `num` is 0 before the first fit_add, the rest need not be set. */
 enum { FIT_MAX = 512 };
 typedef struct {
   int num;

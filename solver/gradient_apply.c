@@ -8,9 +8,12 @@
 
 enum { ALL = -1, UNKNOWNS_MAX = 384 }; /* of six times 64: gradients of second derivatives */
 
+/* Constant numbers of unknowns and dimensions reach the loops by inlining alone. */
+#define INLINED static inline __attribute__((always_inline))
+
 /* node[row] = sum weight * q[column] for the unknowns of a class. */
-static inline void to_nodes(const linear_map *map, const int *class_of, int class, int m, const pcsim_real *q,
-                            pcsim_real *restrict node) {
+INLINED void to_nodes(const linear_map *map, const int *class_of, int class, int m, const pcsim_real *q,
+                      pcsim_real *restrict node) {
   for (int64_t i = 0; i < map->num_rows; i++) {
     pcsim_real sum[UNKNOWNS_MAX];
     for (int c = 0; c < m; c++) sum[c] = 0;
@@ -24,8 +27,8 @@ static inline void to_nodes(const linear_map *map, const int *class_of, int clas
 }
 
 /* gradient[row][c][j] = (add: +=) sum weight[j] * source[column][c] for the unknowns of a class. */
-static inline void to_cells(const linear_map *map, const int *class_of, int class, int m, int dim, bool add,
-                            const pcsim_real *source, pcsim_real *restrict grad) {
+INLINED void to_cells(const linear_map *map, const int *class_of, int class, int m, int dim, bool add,
+                      const pcsim_real *source, pcsim_real *restrict grad) {
   for (int64_t i = 0; i < map->num_rows; i++) {
     pcsim_real sum[UNKNOWNS_MAX * 3];
     for (int c = 0; c < m * dim; c++) sum[c] = 0;
@@ -41,15 +44,15 @@ static inline void to_cells(const linear_map *map, const int *class_of, int clas
   }
 }
 
-static inline void give_nodes(const gradient_maps *g, const gradient_data *data, int m) {
+INLINED void give_nodes(const gradient_maps *g, const gradient_data *data, int m) {
   for (int64_t i = 0; i < g->num_given; i++)
     for (int c = 0; c < m; c++)
       if (g->given_class[i * g->num_classes + data->class_of[c]])
         data->node_value[(int64_t)g->given[i] * m + c] = data->node ? data->node[i * m + c] : 0;
 }
 
-static inline void apply(const gradient_maps *g, const gradient_data *data, const pcsim_real *q, int m,
-                         int dim, pcsim_real *grad) {
+INLINED void apply(const gradient_maps *g, const gradient_data *data, const pcsim_real *q, int m, int dim,
+                   pcsim_real *grad) {
   const int *class_of = data->class_of;
   to_nodes(&g->node, class_of, ALL, m, q, data->node_value);
   for (int c = 0; c < g->num_classes; c++) to_nodes(&g->class_node[c], class_of, c, m, q, data->node_value);

@@ -70,6 +70,31 @@ static void invert_symmetric(int num, const pcsim_real normal[THIRD_MAX][THIRD_M
 #endif
 }
 
+/* The inverse of a matrix without such directions: its trace bounds the largest eigenvalue of the inverse.
+ * False if there may be some. */
+static bool invert_strong(int num, const pcsim_real normal[THIRD_MAX][THIRD_MAX],
+                          pcsim_real inverse[THIRD_MAX][THIRD_MAX]) {
+  const double least = WEAKEST * WEAKEST;
+  double trace = 0;
+  for (int i = 0; i < num; i++)
+    for (int j = 0; j < num; j++) inverse[i][j] = normal[i][j];
+  for (int k = 0; k < num; k++) {
+    if (!(pcsim_part(inverse[k][k]) > least)) return false;
+    const pcsim_real pivot = 1 / inverse[k][k];
+    for (int j = 0; j < num; j++) inverse[k][j] *= pivot;
+    for (int i = 0; i < num; i++) {
+      if (i == k) continue;
+      const pcsim_real factor = inverse[i][k];
+      for (int j = 0; j < num; j++)
+        if (j != k) inverse[i][j] -= factor * inverse[k][j];
+      inverse[i][k] = -factor * pivot;
+    }
+    inverse[k][k] = pivot;
+  }
+  for (int i = 0; i < num; i++) trace += pcsim_part(inverse[i][i]);
+  return trace <= 1 / least;
+}
+
 void damped_inverse(int rows, int num, const pcsim_real *a, pcsim_real *inverse) {
   pcsim_real normal[THIRD_MAX][THIRD_MAX], damped[THIRD_MAX][THIRD_MAX];
   for (int i = 0; i < num; i++)
@@ -77,7 +102,7 @@ void damped_inverse(int rows, int num, const pcsim_real *a, pcsim_real *inverse)
       normal[i][j] = 0;
       for (int k = 0; k < rows; k++) normal[i][j] += a[k * num + i] * a[k * num + j];
     }
-  invert_symmetric(num, normal, damped);
+  if (!invert_strong(num, normal, damped)) invert_symmetric(num, normal, damped);
   for (int i = 0; i < num; i++)
     for (int r = 0; r < rows; r++) {
       pcsim_real sum = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Third derivatives by one more successive correction: what the maps of second derivatives make of cubics. */
 #include "gradient_third.h"
+#include "simd.h"
 
 #include <string.h>
 
@@ -160,22 +161,22 @@ void third_destroy(third_maps *m) { pcsim_free(&m->excess), pcsim_free(&m->inver
 
 static const int all_one_class[SECOND_MAX * 64];
 
-void third_apply(const third_maps *maps, int m, const int *class_of, const double *corrected,
-                 const double *bend, double *differences, double *node_value, double *out) {
-  const int dim = maps->second->dim, s = maps->second->num, c = maps->num, rows = s * dim, e = dim + s;
+/* Per cell: third derivatives from the differences, the others without what these make of them. */
+static inline __attribute__((always_inline)) void correct(const third_maps *maps, int m, int dim,
+                                                          const int *class_of, const double *corrected,
+                                                          const double *differences, double *restrict out) {
+  const int s = second_count(dim), c = third_count(dim), rows = s * dim, e = dim + s;
   const int64_t n = maps->second->num_cells;
-  const gradient_data data = {.m = m * s, .class_of = all_one_class, .node_value = node_value};
-  gradient_apply(&maps->second->maps, &data, bend, differences);
   for (int64_t cell = 0; cell < n; cell++)
     for (int i = 0; i < m; i++) {
       const int64_t at = class_of[i] * n + cell;
       const double *excess = maps->excess + at * e * c, *S = maps->inverse + at * c * rows;
       const double *D = differences + (cell * m + i) * rows, *from = corrected + (cell * m + i) * e;
-      double *to = out + (cell * m + i) * (e + c), *third = to + e;
+      double *to = out + (cell * m + i) * (e + c), third[THIRD_MAX];
       for (int k = 0; k < c; k++) {
-        double sum = 0;
-        for (int r = 0; r < rows; r++) sum += S[k * rows + r] * D[r];
-        third[k] = sum;
+        third[k] = 0;
+        for (int r = 0; r < rows; r++) third[k] += S[k * rows + r] * D[r];
+        to[e + k] = third[k];
       }
       for (int j = 0; j < e; j++) {
         double sum = from[j];
@@ -183,6 +184,22 @@ void third_apply(const third_maps *maps, int m, const int *class_of, const doubl
         to[j] = sum;
       }
     }
+}
+
+#define CORRECT(DIM)                                                                                         \
+  PCSIM_CLONES static void correct_##DIM(const third_maps *maps, int m, const int *class_of,                 \
+                                         const double *corrected, const double *differences, double *out) {  \
+    correct(maps, m, DIM, class_of, corrected, differences, out);                                            \
+  }
+CORRECT(2)
+CORRECT(3)
+
+void third_apply(const third_maps *maps, int m, const int *class_of, const double *corrected,
+                 const double *bend, double *differences, double *node_value, double *out) {
+  const gradient_data data = {
+      .m = m * maps->second->num, .class_of = all_one_class, .node_value = node_value};
+  gradient_apply(&maps->second->maps, &data, bend, differences);
+  (maps->second->dim == 2 ? correct_2 : correct_3)(maps, m, class_of, corrected, differences, out);
 }
 
 void third_apply_transposed(const third_maps *maps, int m, const int *class_of, const double *out,

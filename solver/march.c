@@ -207,6 +207,11 @@ static pcsim_status start(march *m, system_norm *norm) {
     if (m->outside) PCSIM_TRY(ask_outside(m, norm));
   }
   m->started = true;
+  /* nothing is gained by a step towards the solution of a linear problem */
+  if (s->linear && m->options.finish && norm->total > 0)
+    m->linear_tolerance =
+        fmin(m->linear_tolerance,
+             fmax(0.3 * m->options.tolerance * m->now.reference / norm->total, LINEAR_TOLERANCE_MIN));
   return PCSIM_OK;
 }
 

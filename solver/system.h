@@ -27,7 +27,9 @@ typedef struct discrete_system {
   const double *scale;      /**< [m] size of unknown i in the units of q, > 0: what errors are relative to */
   const double *row_weight; /**< [n][m] > 0 factors on equations in norms; follow the shift; NULL: 1 */
   double natural_step;      /**< about the step of an explicit method, s; 0: not known */
-  const char *advice;       /**< what may help when no step can be taken: the end of a sentence */
+  bool linear; /**< the residual is linear in q: one step solves it, as exactly as its linear system is solved
+                */
+  const char *advice; /**< what may help when no step can be taken: the end of a sentence */
 
   /** Coefficients that are frozen until the next call (Rhie and Chow's) follow the state and what the last
    *  `residual` left behind; `fresh`: they follow q and t alone, so that equal states give equal bits.

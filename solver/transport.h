@@ -85,6 +85,7 @@ typedef struct transport {
   const pcsim_transport_view *problem;
   transport_choices choices;
   int dim, m, derivatives; /**< d, m, e */
+  bool linear;             /**< the residual is linear in the state */
   int64_t n, nt, ni, nb;
 
   int *class_of; /**< [m] unknowns that the same conditions fix */

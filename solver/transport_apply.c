@@ -138,12 +138,13 @@ pcsim_status transport_tangent_of(const pcsim_program *p, const char *const *out
   return status;
 }
 
-/* The program and, if `along`, its tangent by the state. */
+/* The program and its tangent by the state; does that not depend on the state (`linear` may be NULL)? */
 static pcsim_status make_pair(const transport *t, const pcsim_program *p, int spaces, pcsim_executor **x,
-                              pcsim_executor **along) {
+                              pcsim_executor **along, bool *linear) {
   pcsim_program *tangent = NULL;
   PCSIM_TRY(make(t, p, spaces, "all", t->all, x));
   PCSIM_TRY(transport_tangent_of(p, (const char *const[]){"all"}, 1, &tangent));
+  if (linear) *linear = !transport_needs(tangent, "cells.q") && !transport_needs(tangent, "cells.grad");
   const pcsim_status status = make(t, tangent, spaces, "d_all", t->all, along);
   pcsim_program_destroy(&tangent);
   return status;
@@ -191,11 +192,11 @@ static pcsim_status make_surface(transport *t) {
 pcsim_status transport_make_executors(transport *t) {
   pcsim_program *p = NULL;
   PCSIM_TRY(transport_write_residual(t, &p));
-  pcsim_status status = make_pair(t, p, TRANSPORT_ALL_SPACES, &t->residual, &t->tangent);
+  pcsim_status status = make_pair(t, p, TRANSPORT_ALL_SPACES, &t->residual, &t->tangent, &t->linear);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(transport_write_accumulation(t, &p));
-  status = make_pair(t, p, TRANSPORT_CELLS, &t->accumulation, &t->accumulation_tangent);
+  status = make_pair(t, p, TRANSPORT_CELLS, &t->accumulation, &t->accumulation_tangent, NULL);
   pcsim_program_destroy(&p);
   PCSIM_TRY(status);
   PCSIM_TRY(transport_write_speed(t, &p));

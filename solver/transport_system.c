@@ -84,6 +84,7 @@ void transport_system(transport_context *x, discrete_system *s) {
                          .volume = t->volume,
                          .evolves = x->evolves,
                          .scale = t->problem->scale,
+                         .linear = t->linear,
                          .advice = "or start from a smaller solve.cfl",
                          .freeze = freeze,
                          .residual = residual,
