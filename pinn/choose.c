@@ -215,7 +215,12 @@ int64_t choose_points(int64_t points, int64_t parameters, double trained, double
   return more < most ? more : most;
 }
 
-static void take_before(const network_options *before, network_options *n, bool activation) {
+/** What the case leaves open as in the network before; `layers`, `activation`: these are open. */
+static void take_before(const network_options *before, network_options *n, bool layers, bool activation) {
+  if (layers) {
+    n->num_layers = before->num_layers;
+    memcpy(n->width, before->width, sizeof n->width);
+  }
   if (activation) n->activation = before->activation;
   memcpy(n->scale, before->scale, sizeof n->scale);
   memcpy(n->num_waves, before->num_waves, sizeof n->num_waves);
@@ -242,7 +247,7 @@ pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) 
       if (open_slabs && isfinite(x.best)) PCSIM_TRY(choose_slabs(&x));
       reason = "least residual on points not trained on, in short trials";
     } else if (p->before) {
-      take_before(p->before, n, x.open_activation);
+      take_before(p->before, n, x.open_layers, x.open_activation);
       reason = "as the network before";
     }
   }

@@ -164,9 +164,11 @@ static void waves(void **state) {
     choice later = open_choice(2, 1);
     const int trials = l.trials;
     p.before = &c.network, p.like_before = true;
+    c.network.width[1] = 33; /* widths, too, whatever the budget of the later one */
     assert_ok(choose(&p, &later, why, sizeof why));
     assert_int_equal(l.trials, trials);
     assert_string_equal(later.network.activation, c.network.activation);
+    assert_memory_equal(later.network.width, c.network.width, sizeof c.network.width);
     assert_memory_equal(later.network.scale, c.network.scale, sizeof c.network.scale);
     assert_memory_equal(later.network.wave, c.network.wave, sizeof c.network.wave);
     assert_int_equal(later.network.num_waves[1], 2);
