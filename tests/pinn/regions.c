@@ -150,7 +150,9 @@ static void faults(void **state) {
                        "before it)");
   expect_region_faults("rest: \"x < 0.5\"",
                        "case.yaml:1:49: `rest` is what no region holds; it has no condition");
-  expect_region_faults("a: \"t < 0.5\"", "case.yaml:1:53: 'a' must be a number or an expression: unknown name 't' (known: x, y)");
+  expect_region_faults(
+      "a: \"t < 0.5\"",
+      "case.yaml:1:53: 'a' must be a number or an expression: unknown name 't' (known: x, y)");
 }
 
 static int run(void) {
