@@ -188,6 +188,30 @@ static double determined(const peer *p, fit *f, bool of_a) {
   return sum;
 }
 
+/* What is made least; no number where a is not positive enough. */
+static double objective(peer *p, fit *f) {
+  double sum = f->tau_a * energy(&f->of_a, p->theta) + f->tau_g * energy(&f->of_g, p->theta);
+  peer_forward(p, f->work);
+  for (int64_t i = 0; i < p->num_data; i++) {
+    peer_observe(p, i, f->w);
+    sum += pow((peer_value(p, f->w) - p->d[i]) / p->noise, 2);
+  }
+  return sum;
+}
+
+/* The Gauss-Newton step in `f->g`, halved until it makes the objective less. */
+static void take_step(peer *p, fit *f) {
+  const double before = objective(p, f);
+  double share = 1, taken = 0;
+  for (int halved = 0; halved < 20; halved++, share *= 0.5) {
+    for (int i = 0; i < p->n; i++) p->theta[i] -= (share - taken) * f->g[i];
+    taken = share;
+    const double now = objective(p, f);
+    if (now < before || !isfinite(before)) return;
+  }
+  for (int i = 0; i < p->n; i++) p->theta[i] += taken * f->g[i];
+}
+
 /* Steps with tau_a fixed, or found. */
 static void run_steps(peer *p, fit *f, int steps, bool find, bool quiet) {
   for (int step = 0; step < steps; step++) {
@@ -200,7 +224,7 @@ static void run_steps(peer *p, fit *f, int steps, bool find, bool quiet) {
     if (find) gamma_g = determined(p, f, false);
     gamma_a = determined(p, f, true);
     cholesky_solve(f->factor, f->g);
-    for (int i = 0; i < p->n; i++) p->theta[i] -= f->g[i];
+    take_step(p, f);
     if (!quiet)
       printf("step %d: misfit %.4f a value, tau %.3g %.3g, determined %.1f %.1f\n", step,
              misfit / (double)p->num_data, f->tau_a, f->tau_g, gamma_a, gamma_g);
@@ -305,11 +329,16 @@ int main(int argc, char **argv) {
          "\"seconds\": %.1f}\n",
          argv[1], p.wrong ? " as published" : "", of_a, of_u, pcsim_time_cpu() - began);
   const double found = f.tau_a;
+  double *kept = NULL;
+  must(pcsim_alloc((size_t)p.n, sizeof *kept, &kept));
+  memcpy(kept, p.theta, (size_t)p.n * sizeof *kept);
   for (int k = -4; number(argc, argv, "scan", 0) > 0 && k <= 4; k++) {
     f.tau_a = found * pow(10, 0.5 * k);
+    memcpy(p.theta, kept, (size_t)p.n * sizeof *kept);
     run_steps(&p, &f, 4, false, true);
     errors(&p, &f, &of_a, &of_u);
     printf("tau_a %.3g (%.2g times): error.a %.4g, error.u %.4g\n", f.tau_a, pow(10, 0.5 * k), of_a, of_u);
   }
+  pcsim_free(&kept);
   return 0;
 }
