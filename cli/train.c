@@ -108,12 +108,10 @@ static pcsim_status observe(void *context, const pcsim_training_step *step) {
   return PCSIM_OK;
 }
 
-static pcsim_status resume(course *c) {
-  if (!c->part->resume) return PCSIM_OK;
-  if (!pcsim_file_exists(c->checkpoint)) {
-    pcsim_log(PCSIM_LOG_INFO, "resume: no checkpoint yet; goes on from step 0");
-    return PCSIM_OK;
-  }
+static pcsim_status begin(course *c) {
+  const bool there = c->part->resume && pcsim_file_exists(c->checkpoint);
+  if (c->part->resume && !there) pcsim_log(PCSIM_LOG_INFO, "resume: no checkpoint yet; goes on from step 0");
+  if (!there) return pcsim_training_choose(c->s->training);
   PCSIM_TRY(pcsim_training_load(c->s->training, c->s->case_hash, c->checkpoint));
   pcsim_log(PCSIM_LOG_INFO, "resume: goes on from step %lld", (long long)pcsim_training_at(c->s->training));
   return PCSIM_OK;
@@ -283,7 +281,7 @@ pcsim_status cli_train(cli_session *s, const cli_part *part) {
   c.written_at = c.began_wall;
   snprintf(c.checkpoint, sizeof c.checkpoint, "%s/checkpoint.training", part->folder);
   snprintf(c.history_path, sizeof c.history_path, "%s/history.csv", part->folder);
-  PCSIM_GOTO(resume(&c), status, done);
+  PCSIM_GOTO(begin(&c), status, done);
   PCSIM_GOTO(open_history(&c), status, done);
   status = pcsim_training_run(s->training, part->steps, observe, &c, &result);
   if (c.stop_signal && status != PCSIM_OK) { /* asked for: the run is left unfinished, not failed */

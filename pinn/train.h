@@ -96,6 +96,9 @@ typedef struct {
   bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
   train_options options;
   choice asked; /**< what the case says of the choice */
+  bool tries;   /**< what it leaves open is chosen by trials */
+  int num_chosen;
+  choice *chosen; /**< [num_chosen] by number of the part */
 } train_case;
 
 struct pcsim_training {
@@ -195,6 +198,15 @@ void train_read_options(pcsim_tree *tree, train_options *options, choice *c);
 /** What the case leaves open, with what was chosen for the network before (NULL: none); the sentence that
  * says why goes to the log. */
 pcsim_status train_choose(pcsim_training *t, const network_options *before) PCSIM_NODISCARD;
+/** The first part at its begin, as it was chosen, or chosen now. */
+pcsim_status train_restart(pcsim_training *t) PCSIM_NODISCARD;
+enum {
+  TRAIN_CHOICE =
+      11 + NETWORK_LAYERS + NETWORK_INPUTS + NETWORK_COORDINATES * (1 + NETWORK_WAVES) /**< numbers of one */
+};
+/** A choice as numbers [TRAIN_CHOICE], and back with what the case asks for. False: they are none. */
+void train_choice_write(const choice *c, double *numbers);
+bool train_choice_read(const double *numbers, const choice *asked, choice *c);
 
 /* ---- train_waves.c */
 

@@ -29,6 +29,7 @@ static void case_destroy(train_case **from) {
   regions_destroy(&(*from)->regions);
   data_destroy(&(*from)->data);
   domain_destroy(&(*from)->domain);
+  pcsim_free(&(*from)->chosen);
   pcsim_free(from);
 }
 
@@ -244,7 +245,6 @@ static void name_columns(train_case *from) {
 
 static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   const size_t before = pcsim_tree_num_problems(tree);
-  const double began = pcsim_time_wall();
   PCSIM_TRY(pcsim_alloc(1, sizeof *t->from, &t->from));
   t->from->tree = tree;
   train_read_options(tree, &t->from->options, &t->choice);
@@ -264,16 +264,11 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   train_first(t->from, 1, &t->part);
   train_check_parts(t);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
-  PCSIM_TRY(train_choose(t, NULL));
+  PCSIM_TRY(train_choose(t, NULL)); /* without trials: enough to check the case */
   train_first(t->from, t->choice.slabs, &t->part);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
-  PCSIM_TRY(train_build(t, false));
-  if (!t->optimizer) return PCSIM_OK;
-  train_fill_view(t);
-  t->seconds = pcsim_time_wall() - began; /* trials are part of the budget, not of the first slab's share */
-  t->part.seconds = t->part.slab_seconds = t->seconds;
-  pcsim_log(PCSIM_LOG_INFO, "%lld parameters, %lld points", (long long)t->num_parameters,
-            (long long)pcsim_training_get(t)->num_points);
+  PCSIM_TRY(train_build(t, true));
+  if (t->optimizer) train_fill_view(t);
   return PCSIM_OK;
 }
 

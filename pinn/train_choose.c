@@ -3,6 +3,7 @@
 #include "train.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Trials are judged alike: by the weights of the first one. */
 typedef struct {
@@ -43,7 +44,8 @@ static pcsim_status try_choice(void *context, const choice *c, int64_t steps, do
   return status;
 }
 
-pcsim_status train_choose(pcsim_training *t, const network_options *before) {
+/* What the case leaves open, by trials or without. */
+static pcsim_status choose_now(pcsim_training *t, const network_options *before) {
   judge j = {.t = t};
   const train_options *o = &t->from->options;
   network_options waves = {.num_inputs = 0};
@@ -55,13 +57,131 @@ pcsim_status train_choose(pcsim_training *t, const network_options *before) {
                             .before = before,
                             .networks = t->from->regions ? train_num_regions(t->from) : 1,
                             .like_before = !t->part.stage, /* a slab goes on with what the last one did */
-                            .try_choice = try_choice,
+                            .try_choice = t->from->tries ? try_choice : NULL,
                             .context = &j};
   char why[400];
   t->choice.network.num_inputs = t->from->problem.domain->num_coordinates;
   t->choice.network.num_outputs = t->from->problem.num_solved - t->choice.stream;
   if (t->from->options.optimizer) t->choice.optimizer = t->from->options.optimizer->name;
   PCSIM_TRY(choose(&p, &t->choice, why, sizeof why));
-  pcsim_log(PCSIM_LOG_INFO, "%s", why);
+  if (t->from->tries) pcsim_log(PCSIM_LOG_INFO, "%s", why);
   return PCSIM_OK;
+}
+
+pcsim_status train_choose(pcsim_training *t, const network_options *before) {
+  train_case *from = t->from;
+  if (t->part.number < from->num_chosen) {
+    t->choice = from->chosen[t->part.number];
+    return PCSIM_OK;
+  }
+  PCSIM_TRY(choose_now(t, before));
+  PCSIM_TRY(pcsim_realloc((size_t)from->num_chosen + 1, sizeof *from->chosen, &from->chosen));
+  from->chosen[from->num_chosen++] = t->choice;
+  return PCSIM_OK;
+}
+
+pcsim_status train_restart(pcsim_training *t) {
+  train_release(t);
+  t->choice = t->from->asked;
+  train_first(t->from, 1, &t->part);
+  PCSIM_TRY(train_choose(t, NULL));
+  train_first(t->from, t->choice.slabs, &t->part);
+  t->step = t->draw = t->stalls = t->watched_step = 0;
+  PCSIM_TRY(train_build(t, false));
+  PCSIM_CHECK(t->optimizer, PCSIM_ERR_CASE, "what was chosen cannot be built");
+  train_fill_view(t);
+  pcsim_log(PCSIM_LOG_INFO, "%lld parameters, %lld points", (long long)t->num_parameters,
+            (long long)pcsim_training_get(t)->num_points);
+  return PCSIM_OK;
+}
+
+pcsim_status pcsim_training_choose(pcsim_training *t) {
+  const double began = pcsim_time_wall();
+  t->from->tries = true;
+  t->from->num_chosen = 0;
+  PCSIM_TRY(train_restart(t));
+  t->seconds = pcsim_time_wall() - began; /* trials are part of the budget, not of the first slab's share */
+  t->part.seconds = t->part.slab_seconds = t->seconds;
+  return PCSIM_OK;
+}
+
+/* ------------------------------------------------------------------------ as numbers */
+
+static const char *const activations[] = {"tanh", "sin", "swish"};
+enum { NUM_ACTIVATIONS = sizeof activations / sizeof *activations };
+
+/* Place of a name among those of a table. */
+static int network_number(const char *name) {
+  size_t n;
+  const network_kind *const *list = network_list(&n);
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(list[i]->name, name)) return (int)i;
+  return -1;
+}
+static int optimizer_number(const char *name) {
+  size_t n;
+  const optimizer_kind *const *list = optimizer_list(&n);
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(list[i]->name, name)) return (int)i;
+  return -1;
+}
+
+static void pass_int(double **at, int *value, bool out) {
+  if (out) **at = *value;
+  else *value = (int)**at;
+  ++*at;
+}
+static void pass_count(double **at, int64_t *value, bool out) {
+  if (out) **at = (double)*value;
+  else *value = (int64_t) * *at;
+  ++*at;
+}
+static void pass_double(double **at, double *value, bool out) {
+  if (out) **at = *value;
+  else *value = **at;
+  ++*at;
+}
+
+/* All but names, seed and stream; `numbers` [TRAIN_CHOICE]. */
+static void pass_numbers(choice *c, double *numbers, bool out) {
+  network_options *n = &c->network;
+  double *at = numbers + 3;
+  pass_int(&at, &n->num_inputs, out), pass_int(&at, &n->num_outputs, out);
+  pass_int(&at, &n->num_layers, out), pass_int(&at, &n->num_features, out);
+  pass_int(&at, &c->slabs, out);
+  pass_count(&at, &c->points, out), pass_count(&at, &c->redraw, out), pass_count(&at, &c->look, out);
+  for (int i = 0; i < NETWORK_LAYERS; i++) pass_int(&at, &n->width[i], out);
+  for (int i = 0; i < NETWORK_INPUTS; i++) pass_double(&at, &n->scale[i], out);
+  for (int i = 0; i < NETWORK_COORDINATES; i++) {
+    pass_int(&at, &n->num_waves[i], out);
+    for (int k = 0; k < NETWORK_WAVES; k++) pass_double(&at, &n->wave[i][k], out);
+  }
+}
+_Static_assert(TRAIN_CHOICE ==
+                   3 + 8 + NETWORK_LAYERS + NETWORK_INPUTS + NETWORK_COORDINATES * (1 + NETWORK_WAVES),
+               "what pass_numbers writes");
+
+void train_choice_write(const choice *c, double *numbers) {
+  choice copy = *c;
+  numbers[0] = network_number(c->network.kind), numbers[2] = optimizer_number(c->optimizer);
+  for (int i = 0; i < NUM_ACTIVATIONS; i++)
+    if (!strcmp(activations[i], c->network.activation)) numbers[1] = i;
+  pass_numbers(&copy, numbers, true);
+}
+
+bool train_choice_read(const double *numbers, const choice *asked, choice *c) {
+  double copy[TRAIN_CHOICE];
+  size_t networks, optimizers;
+  const network_kind *const *network = network_list(&networks);
+  const optimizer_kind *const *kind = optimizer_list(&optimizers);
+  if (!(numbers[0] >= 0 && numbers[0] < (double)networks && numbers[1] >= 0 && numbers[1] < NUM_ACTIVATIONS &&
+        numbers[2] >= 0 && numbers[2] < (double)optimizers))
+    return false;
+  memcpy(copy, numbers, sizeof copy);
+  *c = *asked;
+  c->network.kind = network[(int)numbers[0]]->name;
+  c->network.activation = activations[(int)numbers[1]];
+  c->optimizer = kind[(int)numbers[2]]->name;
+  pass_numbers(c, copy, false);
+  return c->network.num_layers > 0 && c->network.num_layers <= NETWORK_LAYERS && c->slabs > 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checkpoints: a line of text, then numbers as the machine has them.
  *
- *      pcsim training 2 HASH PARAMETERS STATE CHECKSUM
+ *      pcsim training 3 HASH PARAMETERS STATE CHECKSUM
  *
- *  followed by the parts that are done (how many; of each what came next, step and second at its end, its
- * held-out loss, how many numbers, the numbers), then of the present one scalars, theta, the best theta, the
- * optimiser's state, weights, numbers of points, the points of the interior. */
+ *  followed by what was chosen for each part (how many), the parts that are done (how many; of each what came
+ * next, step and second at its end, its held-out loss, how many numbers, the numbers), then of the present
+ * one scalars, theta, the best theta, the optimiser's state, weights, numbers of points, the points of the
+ * interior. */
 #include "train.h"
 
 #include <inttypes.h>
@@ -90,6 +91,14 @@ static size_t count_finished(const pcsim_training *t) {
   return n;
 }
 
+static size_t count_chosen(const pcsim_training *t) { return 1 + (size_t)t->from->num_chosen * TRAIN_CHOICE; }
+
+static void write_chosen(const pcsim_training *t, double *numbers) {
+  *numbers++ = t->from->num_chosen;
+  for (int i = 0; i < t->from->num_chosen; i++, numbers += TRAIN_CHOICE)
+    train_choice_write(&t->from->chosen[i], numbers);
+}
+
 static void write_finished(const pcsim_training *t, double *numbers) {
   *numbers++ = t->num_finished;
   for (int i = 0; i < t->num_finished; i++) {
@@ -104,6 +113,21 @@ static void write_finished(const pcsim_training *t, double *numbers) {
 
 static pcsim_status another_case(const char *path) {
   PCSIM_FAIL(PCSIM_ERR_CASE, "%s is of another case and cannot be resumed; --force starts again", path);
+}
+
+/* What was chosen then counts: nothing is tried again. */
+static pcsim_status read_chosen(pcsim_training *t, const double *numbers, size_t n, const char *path,
+                                size_t *taken) {
+  train_case *from = t->from;
+  const double num = n ? numbers[0] : 0;
+  if (!(num >= 1 && num <= (double)(n - 1) / TRAIN_CHOICE)) return another_case(path);
+  PCSIM_TRY(pcsim_realloc((size_t)num, sizeof *from->chosen, &from->chosen));
+  from->num_chosen = 0;
+  for (*taken = 1; from->num_chosen < (int)num; *taken += TRAIN_CHOICE)
+    if (!train_choice_read(numbers + *taken, &from->asked, &from->chosen[from->num_chosen++]))
+      return another_case(path);
+  from->tries = true;
+  return train_restart(t);
 }
 
 /* Parts are made as they were, each with its numbers, one after the other; what is chosen for a part depends
@@ -149,17 +173,19 @@ static void copy_interior(const pcsim_training *t, double *to) {
 
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash, const char *path) {
   pcsim_training *t = (pcsim_training *)training; /* passing out changes nothing */
-  const size_t done = count_finished(t), fixed = done + count(t), n = fixed + num_interior(t);
+  const size_t chosen = count_chosen(t), done = chosen + count_finished(t), fixed = done + count(t),
+               n = fixed + num_interior(t);
   char *bytes = NULL;
   double *numbers = NULL;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc(HEADER + n * sizeof(double), 1, &bytes), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
-  write_finished(t, numbers);
+  write_chosen(t, numbers);
+  write_finished(t, numbers + chosen);
   pass(t, numbers + done, true);
   copy_interior(t, numbers + fixed);
   memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
-  snprintf(bytes, HEADER, "pcsim training 2 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
+  snprintf(bytes, HEADER, "pcsim training 3 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
            checksum(numbers, n * sizeof *numbers));
   status = pcsim_file_write(path, bytes, HEADER + n * sizeof *numbers);
 done:
@@ -175,7 +201,7 @@ static pcsim_status check(const char *bytes, size_t size, const char *hash, cons
   uint64_t sum = 0;
   PCSIM_CHECK(
       size > HEADER && memchr(bytes, '\n', HEADER) &&
-          sscanf(bytes, "pcsim training 2 %79s %" SCNd64 " %zu %" SCNx64, found, parameters, num, &sum) == 4,
+          sscanf(bytes, "pcsim training 3 %79s %" SCNd64 " %zu %" SCNx64, found, parameters, num, &sum) == 4,
       PCSIM_ERR_IO, "%s is no checkpoint of a training", path);
   PCSIM_CHECK(size == HEADER + *num * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
               PCSIM_ERR_IO, "%s is damaged", path);
@@ -185,14 +211,16 @@ static pcsim_status check(const char *bytes, size_t size, const char *hash, cons
 pcsim_status pcsim_training_load(pcsim_training *t, const char *hash, const char *path) {
   char *bytes = NULL;
   double *numbers = NULL;
-  size_t size, n, at = 0;
+  size_t size, n, chosen = 0, at = 0;
   int64_t parameters;
   pcsim_status status;
   PCSIM_TRY(pcsim_file_read(path, SIZE_MAX / 4, &bytes, &size));
   PCSIM_GOTO(check(bytes, size, hash, path, &parameters, &n), status, done);
   PCSIM_GOTO(pcsim_alloc(n, sizeof *numbers, &numbers), status, done);
   memcpy(numbers, bytes + HEADER, size - HEADER);
-  PCSIM_GOTO(read_finished(t, numbers, n, path, &at), status, done);
+  PCSIM_GOTO(read_chosen(t, numbers, n, path, &chosen), status, done);
+  PCSIM_GOTO(read_finished(t, numbers + chosen, n - chosen, path, &at), status, done);
+  at += chosen;
   if (parameters != t->num_parameters || n - at < count(t)) {
     status = another_case(path);
     goto done;

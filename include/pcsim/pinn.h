@@ -31,10 +31,13 @@ bool pcsim_optimizer_kind(size_t i, pcsim_training_kind *kind);
 typedef struct pcsim_training pcsim_training;
 
 /** Read `domain:` or `mesh:`, `inputs:`, `physics:`, `boundaries:`, `initial:`, `conditions:`, `network:` and
- *  `train:`, choose what the case leaves open, and make everything that training needs. Returns OK with
+ *  `train:`, and make a training of it; what the case leaves open is chosen without trials. Returns OK with
  * `*training` NULL if it found problems: ask pcsim_tree_status. The tree must outlive it. Caller destroys. */
 pcsim_status pcsim_training_read(pcsim_tree *tree, pcsim_training **training) PCSIM_NODISCARD;
 void pcsim_training_destroy(pcsim_training **training);
+/** Choose what the case leaves open by short trials (the log says what and why) and begin anew with it. Their
+ * time counts as training. Before the first run of a training that no checkpoint goes on with. */
+pcsim_status pcsim_training_choose(pcsim_training *training) PCSIM_NODISCARD;
 
 /** Borrowed; numbers are those of now. */
 typedef struct {
@@ -51,7 +54,7 @@ typedef struct {
   const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
   int num_pieces;
   const char *const *piece; /**< [num_pieces] names of the boundary */
-  bool flow;                  /**< unknowns u, v, (w,) p are those of the built-in flow */
+  bool flow;                /**< unknowns u, v, (w,) p are those of the built-in flow */
   const char *network, *optimizer;
   int64_t num_parameters, num_points; /**< points of all groups together */
   int slab, num_slabs;                /**< of time: the one that is trained, from 0 */
@@ -176,7 +179,8 @@ void pcsim_trained_destroy(pcsim_trained **model);
 /** Everything that going on needs, whole or not at all; `hash` is the case's. */
 pcsim_status pcsim_training_save(const pcsim_training *training, const char *hash,
                                  const char *path) PCSIM_NODISCARD;
-/** Errors: ERR_IO (damaged, foreign), ERR_CASE (of another case). The training is as it was then. */
+/** Errors: ERR_IO (damaged, foreign), ERR_CASE (of another case). The training is as it was then,
+ * with what was chosen then. */
 pcsim_status pcsim_training_load(pcsim_training *training, const char *hash,
                                  const char *path) PCSIM_NODISCARD;
 /** Step that the training stands at. */

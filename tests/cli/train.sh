@@ -90,12 +90,16 @@ run "$pcsim" run "$work/open.yaml" -o "$work/open"
 expect_rc 0 "open choice"
 expect_out "least residual on points not trained on" "open choice"
 grep -q '"points": 60[,}]' "$work/open/summary.json" && fault "no points were added"
+run "$pcsim" check "$work/open.yaml"
+expect_rc 0 "check of an open choice"
+grep -q "in short trials" <<<"$out$err" && fault "a check makes trials"
 for stop in 1 1301; do
   rm -rf "$work/stopped"
   run "$pcsim" run "$work/open.yaml" -o "$work/stopped" --steps "$stop"
   expect_rc 3 "open choice, stop after $stop"
   run "$pcsim" run "$work/open.yaml" -o "$work/stopped" --resume
   expect_rc 0 "open choice, resume after $stop"
+  grep -q "in short trials" <<<"$out$err" && fault "a resumed run tries again what it knows"
   cmp "$work/open/model.h5" "$work/stopped/model.h5" || fault "open choice: stop after $stop changes the bits"
 done
 
