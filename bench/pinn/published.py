@@ -12,7 +12,7 @@ ROWS = [
     ("Burgers 2d-C", 2.60e-1, "LRA", None, None, "its start, a random field, is not published in usable form"),
     ("Poisson 2d-C", 1.23e-2, "NTK", 8.15e-3, CASES + "disks", "against a series; the published reference is 2.8e-5 from it"),
     ("Poisson 2d-CG", 1.43e-2, "NTK", 4.11e-3, HERE + "screened", ""),
-    ("Poisson 3d-CG", 1.02e-1, "LRA", 5.67e-2, CASES + "balls", ""),
+    ("Poisson 3d-CG", 1.02e-1, "LRA", 5.67e-2, CASES + "poisson-balls", ""),
     ("Poisson 2d-MS", 5.90e-1, "MultiAdam", None, CASES + "blocks",
      "two of its 25 blocks, those with the largest jump, and continuous fluxes, which the row leaves out"),
     ("Heat 2d-VC", 2.12e-1, "LRA", None, None, "its coefficient, a random field, is not published in usable form"),
