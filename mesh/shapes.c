@@ -133,6 +133,10 @@ static const pcsim_key cavity_keys[] = {
 static const pcsim_key box_keys[] = {
     {"low", PCSIM_KEY_NUMBERS, "[0, 0]", NULL, "m", "lower corner, two or three numbers", 0, 0},
     {"high", PCSIM_KEY_NUMBERS, "[1, 1]", NULL, "m", "upper corner", 0, 0},
+    {"minus", PCSIM_KEY_MAPPING, "", NULL, "m",
+     "what is taken away, NAME: {ball: {centre, radius}}, a circle in 2D; for triangles and tetrahedra with "
+     "a size",
+     0, 0},
     {"cells", PCSIM_KEY_CHOICE, "", "quads|triangles|mixed|hexahedra|prisms|tetrahedra", "",
      "quads in 2D and hexahedra in 3D by default; mixed: all types of the dimension, in zones along x", 0, 0},
     {"n", PCSIM_KEY_NUMBERS, "", NULL, "", "cells along each axis; or give size", 0, 0},
@@ -269,7 +273,8 @@ static void check_step(pcsim_tree *tree, const pcsim_node *mesh) {
 /* ----------------------------------------------------------------- table */
 
 static const pcsim_shape shapes[] = {
-    {"box", "rectangle or brick; boundaries x-min, x-max, y-min, ...", box_keys, COUNT(box_keys)},
+    {"box", "rectangle or brick; boundaries x-min, x-max, y-min, ... and those of what is taken away",
+     box_keys, COUNT(box_keys)},
     {"cavity", "rectangle; boundaries lid (the upper side), walls", cavity_keys, COUNT(cavity_keys)},
     {"channel-cylinder", "plane channel with a round cylinder; boundaries inlet, outlet, walls, cylinder",
      channel_keys, COUNT(channel_keys)},

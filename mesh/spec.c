@@ -2,6 +2,7 @@
 /* `mesh:` of a case, checked and completed, as a list of key=value for pcsim-mesh. */
 #include "spec.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,30 +121,44 @@ static pcsim_status read_near_entry(pcsim_tree *tree, const pcsim_shape_entry *e
   return add_keys(tree, layers, pcsim_layer_keys, pcsim_layer_num_keys, where, spec);
 }
 
+/* Boundaries that `near:` can name: those of the shape, then those of what is taken away. */
+static size_t near_names(const pcsim_shape_entry *entry, const pcsim_mesh_spec *spec, const char **names) {
+  size_t num = 0;
+  while (num < PCSIM_SHAPE_PATCHES && entry->patches[num]) names[num] = entry->patches[num], num++;
+  for (int i = 0; i < spec->num_items; i++)
+    if (!strncmp(spec->item[i].key, "hole.", 5)) names[num++] = spec->item[i].key + 5;
+  return num;
+}
+
 static pcsim_status read_near(pcsim_tree *tree, const pcsim_shape_entry *entry, const pcsim_node *mesh,
                               pcsim_mesh_spec *spec) {
   pcsim_node *near = pcsim_node_get(mesh, "near");
-  size_t num = 0;
+  const char *names[PCSIM_SHAPE_PATCHES + PCSIM_SHAPE_HOLES];
+  const size_t num = near_names(entry, spec, names);
   char list[200] = "";
   if (!near || pcsim_node_get_kind(near) != PCSIM_NODE_MAPPING) return PCSIM_OK;
-  for (; num < 8 && entry->patches[num]; num++) {
-    size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", num ? ", " : "", entry->patches[num]);
-  }
-  for (int64_t i = 0; i < pcsim_node_size(near); i++) {
-    const char *name = pcsim_node_key(near, i);
-    size_t k = 0;
-    while (k < num && strcmp(entry->patches[k], name) != 0) k++;
-    if (k < num) {
-      PCSIM_TRY(
-          read_near_entry(tree, entry, name, pcsim_node_child(near, i), pcsim_node_get(mesh, "cells"), spec));
-      continue;
+  for (size_t i = 0, used = 0; i < num; i++, used = strlen(list))
+    snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+  bool given[PCSIM_SHAPE_PATCHES + PCSIM_SHAPE_HOLES] = {false};
+  for (int whole = 1; whole >= 0; whole--) /* names before patterns */
+    for (int64_t i = 0; i < pcsim_node_size(near); i++) {
+      const char *name = pcsim_node_key(near, i);
+      bool found = false;
+      if ((strpbrk(name, "*?[") == NULL) != (whole == 1)) continue;
+      for (size_t k = 0; k < num; k++) {
+        if (fnmatch(name, names[k], 0) != 0) continue;
+        found = true;
+        if (given[k]) continue;
+        given[k] = true;
+        PCSIM_TRY(read_near_entry(tree, entry, names[k], pcsim_node_child(near, i),
+                                  pcsim_node_get(mesh, "cells"), spec));
+      }
+      if (found) continue;
+      const char *meant = pcsim_nearest(name, names, num);
+      pcsim_tree_problem(tree, pcsim_node_key_node(near, i), "a %s has no boundary '%s'; it has %s%s%s%s",
+                         entry->shape->name, name, list, meant ? "; did you mean '" : "", meant ? meant : "",
+                         meant ? "'?" : "");
     }
-    const char *meant = pcsim_nearest(name, entry->patches, num);
-    pcsim_tree_problem(tree, pcsim_node_key_node(near, i), "a %s has no boundary '%s'; it has %s%s%s%s",
-                       entry->shape->name, name, list, meant ? "; did you mean '" : "", meant ? meant : "",
-                       meant ? "'?" : "");
-  }
   return PCSIM_OK;
 }
 
@@ -175,6 +190,7 @@ static pcsim_status read_shape(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_sp
   pcsim_node_check(tree, mesh, keys, n + own, "mesh");
   PCSIM_TRY(add_keys(tree, mesh, keys, n + own, "", spec));
   if (entry->check) entry->check(tree, mesh);
+  PCSIM_TRY(pcsim_spec_read_holes(tree, mesh, entry->patches, spec));
   return read_near(tree, entry, mesh, spec);
 }
 

@@ -25,11 +25,22 @@ pcsim_status pcsim_spec_add_text(pcsim_mesh_spec *spec, const char *key, const c
 pcsim_status pcsim_spec_add_numbers(pcsim_mesh_spec *spec, const char *key, int n,
                                     const double *values) PCSIM_NODISCARD;
 
+enum {
+  PCSIM_SHAPE_PATCHES = 8, /**< names of boundaries of a shape, without what is taken away */
+  PCSIM_SHAPE_HOLES = 40,  /**< balls that can be taken away from a box */
+  PCSIM_SPEC_NAME = 60     /**< characters of the name of one */
+};
+/** `minus:` of a box, checked, as items `hole.NAME`. `patches` [PCSIM_SHAPE_PATCHES]: names that are taken.
+ * (spec_holes.c)
+ */
+pcsim_status pcsim_spec_read_holes(pcsim_tree *tree, const pcsim_node *mesh, const char *const *patches,
+                                   pcsim_mesh_spec *spec) PCSIM_NODISCARD;
+
 /** What a shape is beside its public entry. */
 typedef struct {
   const pcsim_shape *shape;
-  const char *patches[8]; /**< names it can make, NULL-terminated; near: takes them */
-  const char *layers_on;  /**< patch that can have wall layers, or NULL */
+  const char *patches[PCSIM_SHAPE_PATCHES]; /**< names it can make, NULL-terminated; near: takes them */
+  const char *layers_on;                    /**< patch that can have wall layers, or NULL */
   /** What the keys cannot say one by one; problems go to the tree. May be NULL. */
   void (*check)(pcsim_tree *tree, const pcsim_node *mesh);
 } pcsim_shape_entry;

@@ -46,13 +46,31 @@ static bool take_away(reader *r, const pcsim_node *at, solid *s, const char *nam
   return true;
 }
 
+/* Balls that `minus:` takes away; the specification was checked. */
+static bool take_balls(reader *r, const pcsim_node *mesh, int dim, int *result) {
+  const pcsim_node *minus = pcsim_node_get(mesh, "minus");
+  for (int64_t i = 0; minus && i < pcsim_node_size(minus); i++) {
+    const pcsim_node *at = pcsim_node_get(pcsim_node_child(minus, i), "ball");
+    solid ball = {.kind = SOLID_BALL, .radius = number_of(r, at, "radius")};
+    int n = 0;
+    if (!pcsim_node_numbers(r->tree, at, "centre", ball.centre, dim, &n) || n != dim) return false;
+    for (int k = 0; k < dim; k++) {
+      ball.bounded[k] = true;
+      ball.low[k] = ball.centre[k] - ball.radius;
+      ball.high[k] = ball.centre[k] + ball.radius;
+    }
+    if (!take_away(r, at, &ball, pcsim_node_key(minus, i), result)) return false;
+  }
+  return true;
+}
+
 static bool box(reader *r, const pcsim_node *mesh, int *result) {
   static const char *const names[] = {"x-min", "x-max", "y-min", "y-max", "z-min", "z-max"};
   double low[3], high[3];
   int dim = 0, n = 0;
   return pcsim_node_numbers(r->tree, mesh, "low", low, 3, &dim) &&
          pcsim_node_numbers(r->tree, mesh, "high", high, 3, &n) && n == dim && n >= 2 &&
-         add_box(r, mesh, dim, low, high, names, result);
+         add_box(r, mesh, dim, low, high, names, result) && take_balls(r, mesh, dim, result);
 }
 
 static bool cavity(reader *r, const pcsim_node *mesh, int *result) {

@@ -18,6 +18,8 @@ pcsim_status mesher_gmsh_check(int ierr, const char *what) {
   return PCSIM_ERR_LIBRARY;
 }
 
+static const double pi = 3.14159265358979323846;
+
 #define GMSH(what, ...)                                                                                      \
   do {                                                                                                       \
     __VA_ARGS__;                                                                                             \
@@ -190,17 +192,36 @@ done:
 
 /* ------------------------------------------------------------------- solid */
 
+/* What is taken away from the box, as pairs of dimension and tag. */
+static pcsim_status add_tools(const mesher_solid *s, int *tool, size_t *num) {
+  int e, tag;
+  *num = 0;
+  if (s->radius > 0) {
+    GMSH("the cylinder", tag = gmshModelOccAddCylinder(s->centre[0], s->centre[1], s->low[2], 0, 0,
+                                                       s->high[2] - s->low[2], s->radius, -1, 2 * pi, &e));
+    tool[(*num)++] = 3;
+    tool[(*num)++] = tag;
+  }
+  for (int i = 0; s->holes && i < s->holes->n; i++) {
+    const mesher_ball *b = &s->holes->ball[i];
+    GMSH("a ball", tag = gmshModelOccAddSphere(b->centre[0], b->centre[1], b->centre[2], b->radius, -1,
+                                               -pi / 2, pi / 2, 2 * pi, &e));
+    tool[(*num)++] = 3;
+    tool[(*num)++] = tag;
+  }
+  return PCSIM_OK;
+}
+
 static pcsim_status add_solid(const mesher_solid *s) {
   int e, *out = NULL, **map = NULL;
-  size_t num_out, *map_size = NULL, num_map;
+  size_t num_out, *map_size = NULL, num_map, num_tools;
   double d[3] = {s->high[0] - s->low[0], s->high[1] - s->low[1], s->high[2] - s->low[2]};
-  int box[2] = {3, 0}, rod[2] = {3, 0};
+  int box[2] = {3, 0}, tool[2 * (1 + MESHER_MAX_HOLES)];
   GMSH("the box", box[1] = gmshModelOccAddBox(s->low[0], s->low[1], s->low[2], d[0], d[1], d[2], -1, &e));
-  if (s->radius > 0) {
-    GMSH("the cylinder", rod[1] = gmshModelOccAddCylinder(s->centre[0], s->centre[1], s->low[2], 0, 0, d[2],
-                                                          s->radius, -1, 2 * 3.14159265358979323846, &e));
-    GMSH("cutting the cylinder out",
-         gmshModelOccCut(box, 2, rod, 2, &out, &num_out, &map, &map_size, &num_map, -1, 1, 1, &e));
+  PCSIM_TRY(add_tools(s, tool, &num_tools));
+  if (num_tools > 0) {
+    GMSH("cutting out what is taken away",
+         gmshModelOccCut(box, 2, tool, num_tools, &out, &num_out, &map, &map_size, &num_map, -1, 1, 1, &e));
     for (size_t i = 0; i < num_map; i++) gmshFree(map[i]);
     gmshFree(map);
     gmshFree(map_size);

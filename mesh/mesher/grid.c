@@ -246,10 +246,12 @@ done:
 }
 
 pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 const int *against, const char *algorithm, mesher_mesh *mesh) {
-  int32_t *loop = NULL;
-  int size = 0;
+                                 const int *against, const mesher_holes *holes, const char *algorithm,
+                                 mesher_mesh *mesh) {
+  int32_t *loop[1 + MESHER_MAX_HOLES] = {NULL};
+  int size[1 + MESHER_MAX_HOLES] = {0}, num_holes = holes ? holes->n : 0;
   double low[3] = {INFINITY, INFINITY, 0}, high[3] = {-INFINITY, -INFINITY, 0};
+  pcsim_status status;
   for (int i = 0; i < num_corners; i++)
     for (int k = 0; k < 2; k++) {
       low[k] = fmin(low[k], corner[i][k]);
@@ -257,9 +259,11 @@ pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, con
     }
   PCSIM_TRY(mesher_check_count(mesher_estimate(sizes, 2, low, high)));
   mesh->dim = 2;
-  pcsim_status status = polygon_loop(sizes, num_corners, corner, against, mesh, &loop, &size);
-  if (status == PCSIM_OK) status = mesher_triangulate(mesh, 1, &size, &loop, sizes, algorithm);
-  pcsim_free(&loop);
-  PCSIM_TRY(status);
-  return PCSIM_OK;
+  PCSIM_GOTO(polygon_loop(sizes, num_corners, corner, against, mesh, &loop[0], &size[0]), status, done);
+  for (int i = 0; i < num_holes; i++)
+    PCSIM_GOTO(mesher_hole_loop(&holes->ball[i], sizes, mesh, &loop[1 + i], &size[1 + i]), status, done);
+  status = mesher_triangulate(mesh, 1 + num_holes, size, loop, sizes, algorithm);
+done:
+  for (int i = 0; i <= num_holes; i++) pcsim_free(&loop[i]);
+  return status;
 }

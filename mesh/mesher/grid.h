@@ -22,11 +22,11 @@ void mesher_grid_free(mesher_grid *grid);
 pcsim_status mesher_axis_line(const mesher_sizes *sizes, int axis, double a, double b, int n, double grading,
                               double **line, int *num) PCSIM_NODISCARD;
 enum { MESHER_MAX_CORNERS = 8 };
-/** Fill a polygon, its corners counter-clockwise, with triangles. Side i lies between corner i and the next;
- *  against[i] is an earlier side of the same length in the opposite direction whose points it takes, -1 if it
- *  has its own (NULL: all have). */
+/** Fill a polygon, its corners counter-clockwise, less holes (NULL: none) with triangles. Side i lies between
+ * corner i and the next; against[i] is an earlier side of the same length in the opposite direction whose
+ * points it takes, -1 if it has its own (NULL: all have). */
 pcsim_status mesher_polygon_fill(const mesher_sizes *sizes, int num_corners, const double corner[][2],
-                                 const int *against, const char *algorithm,
+                                 const int *against, const mesher_holes *holes, const char *algorithm,
                                  mesher_mesh *mesh) PCSIM_NODISCARD;
 /** Whether all corners of a facet have one coordinate. */
 bool mesher_all_at(int n, const double corner[][3], int axis, double value, double tolerance);

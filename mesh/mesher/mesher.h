@@ -5,6 +5,7 @@
 #define PCSIM_MESHER_H
 
 #include "../raw.h"
+#include "../spec.h"
 
 /* ---------------------------------------------------------- specification */
 
@@ -28,7 +29,12 @@ int mesher_spec_count(const mesher_spec *spec, const char *key);
 
 /* ------------------------------------------------- mesh under construction */
 
-enum { MESHER_MAX_PATCHES = 8, MESHER_CELL_LIMIT = 100000000, MESHER_LINE_LIMIT = 1000000 };
+enum {
+  MESHER_MAX_HOLES = PCSIM_SHAPE_HOLES,
+  MESHER_MAX_PATCHES = 8 + MESHER_MAX_HOLES,
+  MESHER_CELL_LIMIT = 100000000,
+  MESHER_LINE_LIMIT = 1000000
+};
 
 /** Nodes and cells that grow; facets are found at the end. Cells have a stride of 8 nodes, facets of 4. */
 typedef struct {
@@ -72,11 +78,13 @@ pcsim_status mesher_check_line(double cells) PCSIM_NODISCARD;
 
 /* ------------------------------------------------------------------ sizes */
 
-/** A piece of a patch: a circle (in 3D a cylinder along z), or a box that may be flat in any direction. */
+/** A piece of a patch: a circle (in 3D a cylinder along z), a sphere, or a box that may be flat in any
+ * direction.
+ */
 typedef struct {
   const char *patch;
-  bool circle;
-  double a[3], b[3]; /**< circle: centre and radius b[0]; box: corners */
+  int round;         /**< 2: circle, 3: sphere, 0: box */
+  double a[3], b[3]; /**< circle, sphere: centre and radius b[0]; box: corners */
 } mesher_piece;
 typedef struct {
   double size, growth;
@@ -105,6 +113,26 @@ typedef struct {
 } mesher_layers;
 pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch,
                                 mesher_layers *layers) PCSIM_NODISCARD;
+
+/* ------------------------------------------------------------------ holes */
+
+/** A ball that is taken away, a circle in the plane; its name is the specification's. */
+typedef struct {
+  const char *patch;
+  double centre[3], radius;
+} mesher_ball;
+typedef struct {
+  int n;
+  mesher_ball ball[MESHER_MAX_HOLES];
+} mesher_holes;
+/** `hole.NAME=x,y[,z],radius`. */
+pcsim_status mesher_holes_read(const mesher_spec *spec, int dim, mesher_holes *holes) PCSIM_NODISCARD;
+/** Name of the hole whose boundary has all these corners, NULL if none has. */
+const char *mesher_holes_classify(const mesher_holes *holes, int n, const double corner[][3]);
+/** Nodes around a hole in the plane, counter-clockwise, as close as the sizes ask for. Caller frees, after a
+ * failure too. */
+pcsim_status mesher_hole_loop(const mesher_ball *ball, const mesher_sizes *sizes, mesher_mesh *mesh,
+                              int32_t **loop, int *size) PCSIM_NODISCARD;
 
 /* ---------------------------------------------------------------- regions */
 
@@ -144,10 +172,11 @@ pcsim_status mesher_gmsh_check(int ierr, const char *what) PCSIM_NODISCARD;
  *  loops stay as they are. `algorithm`: frontal or delaunay. */
 pcsim_status mesher_triangulate(mesher_mesh *mesh, int num_loops, const int *loop_size, int32_t *const *loop,
                                 const mesher_sizes *sizes, const char *algorithm) PCSIM_NODISCARD;
-/** Tetrahedra in a box, less a cylinder along z if `radius` > 0; opposite ends of a periodic axis have the
- * same triangles. */
+/** Tetrahedra in a box, less a cylinder along z if `radius` > 0 and less balls (NULL: none); opposite ends of
+ * a periodic axis have the same triangles. */
 typedef struct {
   double low[3], high[3], centre[2], radius;
+  const mesher_holes *holes;
   bool periodic[3];
 } mesher_solid;
 pcsim_status mesher_tetrahedralise(mesher_mesh *mesh, const mesher_solid *solid, const mesher_sizes *sizes,

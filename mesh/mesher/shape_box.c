@@ -9,6 +9,7 @@ typedef struct {
   int dim;
   double low[3], high[3], tolerance;
   const char *name[3][2]; /* patch at the low and the high end of each axis */
+  mesher_holes holes;
 } box;
 
 static const char *classify(const void *context, int n, const double corner[][3]) {
@@ -16,7 +17,7 @@ static const char *classify(const void *context, int n, const double corner[][3]
   for (int k = 0; k < b->dim; k++)
     for (int end = 0; end < 2; end++)
       if (mesher_all_at(n, corner, k, end ? b->high[k] : b->low[k], b->tolerance)) return b->name[k][end];
-  return NULL;
+  return mesher_holes_classify(&b->holes, n, corner);
 }
 
 /* Axes whose two ends are to have the same nodes. */
@@ -26,7 +27,7 @@ static void find_periodic(const mesher_spec *spec, const box *b, bool periodic[3
 }
 
 static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_sizes *sizes, int n[3]) {
-  mesher_piece piece[12];
+  mesher_piece piece[12 + MESHER_MAX_HOLES];
   int pieces = 0;
   bool periodic[3];
   double counts[3];
@@ -40,6 +41,11 @@ static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_siz
       memcpy(p->b, b->high, sizeof p->b);
       p->a[k] = p->b[k] = end ? b->high[k] : b->low[k];
     }
+  for (int i = 0; i < b->holes.n; i++) {
+    const mesher_ball *ball = &b->holes.ball[i];
+    piece[pieces] = (mesher_piece){.patch = ball->patch, .round = b->dim, .b = {ball->radius}};
+    memcpy(piece[pieces++].a, ball->centre, sizeof ball->centre);
+  }
   PCSIM_TRY(mesher_sizes_read(spec, pieces, piece, sizes));
   if (!mesher_spec_text(spec, "n")) return PCSIM_OK;
   PCSIM_TRY(mesher_spec_numbers(spec, "n", b->dim, counts));
@@ -61,10 +67,11 @@ static pcsim_status unstructured(const mesher_spec *spec, const box *b, const me
     const double corner[4][2] = {
         {b->low[0], b->low[1]}, {b->high[0], b->low[1]}, {b->high[0], b->high[1]}, {b->low[0], b->high[1]}};
     const int against[4] = {-1, -1, periodic[1] ? 0 : -1, periodic[0] ? 1 : -1};
-    return mesher_polygon_fill(sizes, 4, corner, against, algorithm, mesh);
+    return mesher_polygon_fill(sizes, 4, corner, against, &b->holes, algorithm, mesh);
   }
   const mesher_solid solid = {.low = {b->low[0], b->low[1], b->low[2]},
                               .high = {b->high[0], b->high[1], b->high[2]},
+                              .holes = &b->holes,
                               .periodic = {periodic[0], periodic[1], periodic[2]}};
   mesh->dim = 3;
   PCSIM_TRY(mesher_check_count(mesher_estimate(sizes, 3, b->low, b->high)));
@@ -95,9 +102,12 @@ static pcsim_status make_box(const mesher_spec *spec, box *b, mesher_mesh *mesh)
     b->tolerance = fmin(b->tolerance, 1e-9 * (b->high[k] - b->low[k]));
   }
   if (mesher_spec_text(spec, "grading")) PCSIM_TRY(mesher_spec_positive(spec, "grading", &grading));
+  PCSIM_TRY(mesher_holes_read(spec, b->dim, &b->holes));
   PCSIM_TRY(read_sizes(spec, b, &sizes, n));
   if (!cells) cells = b->dim == 2 ? "quads" : "hexahedra";
   bool simplices = !strcmp(cells, "triangles") || !strcmp(cells, "tetrahedra");
+  PCSIM_CHECK(b->holes.n == 0 || (simplices && n[0] == 0), PCSIM_ERR_CASE,
+              "mesh: only triangles and tetrahedra made from a size go around holes");
   if (simplices && n[0] == 0) PCSIM_TRY(unstructured(spec, b, &sizes, mesh));
   else PCSIM_TRY(structured(b, &sizes, n, grading, cells, mesh));
   PCSIM_TRY(mesher_find_facets(mesh, classify, b));

@@ -25,13 +25,13 @@ static pcsim_status read_channel(const mesher_spec *spec, bool solid, channel *c
               "mesh: the cylinder (centre %g, %g, diameter %g) is not inside the channel of %g x %g",
               ch->centre[0], ch->centre[1], diameter, ch->length, ch->height);
   double l = ch->length, h = ch->height, w = ch->width;
-  const mesher_piece pieces[] = {{"inlet", false, {0, 0, 0}, {0, h, w}},
-                                 {"outlet", false, {l, 0, 0}, {l, h, w}},
-                                 {"walls", false, {0, 0, 0}, {l, 0, w}},
-                                 {"walls", false, {0, h, 0}, {l, h, w}},
-                                 {"cylinder", true, {ch->centre[0], ch->centre[1], 0}, {ch->radius, 0, 0}},
-                                 {"walls", false, {0, 0, 0}, {l, h, 0}},
-                                 {"walls", false, {0, 0, w}, {l, h, w}}};
+  const mesher_piece pieces[] = {{"inlet", 0, {0, 0, 0}, {0, h, w}},
+                                 {"outlet", 0, {l, 0, 0}, {l, h, w}},
+                                 {"walls", 0, {0, 0, 0}, {l, 0, w}},
+                                 {"walls", 0, {0, h, 0}, {l, h, w}},
+                                 {"cylinder", 2, {ch->centre[0], ch->centre[1], 0}, {ch->radius, 0, 0}},
+                                 {"walls", 0, {0, 0, 0}, {l, h, 0}},
+                                 {"walls", 0, {0, 0, w}, {l, h, w}}};
   PCSIM_TRY(mesher_sizes_read(spec, solid ? 7 : 5, pieces, &ch->sizes));
   return mesher_layers_read(spec, "cylinder", &ch->layers);
 }
@@ -100,7 +100,7 @@ static pcsim_status sweep(const mesher_spec *spec, const channel *ch, bool quads
     mesher_source *s = &flat.sizes.source[i];
     int kept = 0;
     for (int k = 0; k < s->num_pieces; k++)
-      if (s->piece[k].circle || s->piece[k].a[0] == s->piece[k].b[0] || s->piece[k].a[1] == s->piece[k].b[1])
+      if (s->piece[k].round || s->piece[k].a[0] == s->piece[k].b[0] || s->piece[k].a[1] == s->piece[k].b[1])
         s->piece[kept++] = s->piece[k];
     s->num_pieces = kept;
   }
@@ -119,8 +119,9 @@ done:
 }
 
 static pcsim_status tetrahedra(const mesher_spec *spec, const channel *ch, mesher_mesh *mesh) {
-  const mesher_solid solid = {
-      {0, 0, 0}, {ch->length, ch->height, ch->width}, {ch->centre[0], ch->centre[1]}, ch->radius, {false}};
+  const mesher_solid solid = {.high = {ch->length, ch->height, ch->width},
+                              .centre = {ch->centre[0], ch->centre[1]},
+                              .radius = ch->radius};
   mesh->dim = 3;
   PCSIM_TRY(mesher_check_count(mesher_estimate(&ch->sizes, 3, solid.low, solid.high)));
   PCSIM_TRY(mesher_tetrahedralise(mesh, &solid, &ch->sizes, mesher_spec_text(spec, "algorithm")));

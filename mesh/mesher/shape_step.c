@@ -88,9 +88,9 @@ static pcsim_status read_step(const mesher_spec *spec, step *s, mesher_sizes *si
   s->tolerance = 1e-9 * fmin(s->step, s->height - s->step);
   double u = -s->upstream, l = s->length, low = -s->step, top = s->height - s->step;
   const mesher_piece piece[] = {
-      {"inlet", false, {u, 0, 0}, {u, top, 0}},   {"outlet", false, {l, low, 0}, {l, top, 0}},
-      {"walls", false, {0, low, 0}, {l, low, 0}}, {"walls", false, {u, top, 0}, {l, top, 0}},
-      {"walls", false, {0, low, 0}, {0, 0, 0}},   {"walls", false, {u, 0, 0}, {0, 0, 0}}};
+      {"inlet", 0, {u, 0, 0}, {u, top, 0}},   {"outlet", 0, {l, low, 0}, {l, top, 0}},
+      {"walls", 0, {0, low, 0}, {l, low, 0}}, {"walls", 0, {u, top, 0}, {l, top, 0}},
+      {"walls", 0, {0, low, 0}, {0, 0, 0}},   {"walls", 0, {u, 0, 0}, {0, 0, 0}}};
   return mesher_sizes_read(spec, s->upstream > 0 ? 6 : 5, piece, sizes);
 }
 
@@ -107,7 +107,7 @@ pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
   if (!strcmp(cells, "triangles") && n[0] == 0) {
     double u = -s.upstream, l = s.length, low = -s.step, top = s.height - s.step;
     const double corner[6][2] = {{0, low}, {l, low}, {l, top}, {u, top}, {u, 0}, {0, 0}};
-    PCSIM_TRY(mesher_polygon_fill(&sizes, s.upstream > 0 ? 6 : 5, corner, NULL,
+    PCSIM_TRY(mesher_polygon_fill(&sizes, s.upstream > 0 ? 6 : 5, corner, NULL, NULL,
                                   mesher_spec_text(spec, "algorithm"), mesh));
   } else {
     mesher_grid grid = {.dim = 2};

@@ -7,9 +7,10 @@
 #include <string.h>
 
 double mesher_distance(const mesher_piece *piece, double x, double y, double z) {
-  if (piece->circle) return fabs(hypot(x - piece->a[0], y - piece->a[1]) - piece->b[0]);
   const double p[3] = {x, y, z};
   double sum = 0;
+  for (int i = 0; i < piece->round; i++) sum += (p[i] - piece->a[i]) * (p[i] - piece->a[i]);
+  if (piece->round) return fabs(sqrt(sum) - piece->b[0]);
   for (int i = 0; i < 3; i++) {
     double d = p[i] < piece->a[i] ? piece->a[i] - p[i] : p[i] > piece->b[i] ? p[i] - piece->b[i] : 0;
     sum += d * d;

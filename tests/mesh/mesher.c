@@ -152,6 +152,15 @@ static void test_shapes(void **state) {
        6, 1e-12, 1 << PCSIM_CELL_TETRA},
       {"{shape: box, low: [0, 0, 0], high: [1, 1, 1], size: 0.4, cells: tetrahedra}", box3, 1, 1e-12,
        1 << PCSIM_CELL_TETRA},
+      {"{shape: box, low: [-1, 0], high: [2, 1], size: 0.1, cells: triangles, minus: {a1: {ball: {centre: "
+       "[0, 0.5], radius: "
+       "0.2}}, a2: {ball: {centre: [1, 0.4], radius: 0.3}}}, near: {\"a*\": {size: 0.02}, a2: {size: 0.01}}}",
+       "x-min x-max y-min y-max a1 a2", 3 - pi * 0.13, 2e-4, 1 << PCSIM_CELL_TRIANGLE},
+      {"{shape: box, low: [0, 0, 0], high: [1, 1, 2], size: 0.2, cells: tetrahedra, minus: {a: {ball: "
+       "{centre: [0.4, 0.5, "
+       "0.6], radius: 0.2}}, b: {ball: {centre: [0.5, 0.5, 1.4], radius: 0.3}}}, near: {\"[ab]\": {size: "
+       "0.05}}}",
+       "x-min x-max y-min y-max z-min z-max a b", 2 - 4. / 3 * pi * 0.035, 2e-3, 1 << PCSIM_CELL_TETRA},
       {"{shape: box, low: [0, 0, 0], high: [1, 2, 3], n: [8, 3, 3], cells: mixed, distort: 0.1}", box3, 6,
        1e-12, 1 << PCSIM_CELL_HEXA | 1 << PCSIM_CELL_PRISM | 1 << PCSIM_CELL_PYRAMID | 1 << PCSIM_CELL_TETRA},
   };

@@ -45,6 +45,24 @@ static void test_refused(void **state) {
   refuse("mesh: {shape: cavity, n: [2, 2], algorithm: frontal}\n", "follow a pattern");
   refuse("mesh: {shape: box, low: [0, 0, 0], high: [1, 1, 1], n: [2, 2, 2], cells: quads}\n", "has no quads");
   refuse("mesh: {shape: box, low: [0, 1], high: [1, 1], n: [2, 2]}\n", "from 1 to 1 along y");
+#define HOLES(text) "mesh: {shape: box, size: 0.1, cells: triangles, minus: {" text "}}\n"
+  refuse(HOLES("a: {ball: {centre: [0.5, 0.95], radius: 0.1}}"),
+         "case.yaml:1:|'a' reaches from 0.85 to 1.05 along y|inside the box");
+  refuse(HOLES("a: {ball: {centre: [0.4, 0.5], radius: 0.1}}, b: {ball: {centre: [0.6, 0.5], radius: 0.1}}"),
+         "'b' and 'a' touch");
+  refuse(HOLES("x-min: {ball: {centre: [0.4, 0.5], radius: 0.1}}"),
+         "'x-min'|a side of the box has this name");
+  refuse(HOLES("a.b: {ball: {centre: [0.4, 0.5], radius: 0.1}}"), "'a.b'|without blanks");
+  refuse(HOLES("a: {ball: {centre: [0.4, 0.5, 1], radius: 0.1}}"), "3 numbers, expected 2");
+  refuse(HOLES("a: {ball: {centre: [0.4, 0.5], radius: 0}}"), "radius");
+  refuse(HOLES("a: {box: {x: [0, 1]}}"), "ball");
+  refuse(HOLES("a: 3"), "'a' must be a mapping");
+  refuse("mesh: {shape: box, n: [9, 9], minus: {a: {ball: {centre: [0.4, 0.5], radius: 0.1}}}}\n",
+         "only triangles made from a size");
+  refuse("mesh: {shape: box, size: 0.1, cells: triangles, minus: {a1: {ball: {centre: [0.4, 0.5], radius: "
+         "0.1}}}, "
+         "near: {b*: {size: 0.01}}}\n",
+         "no boundary 'b*'|z-max, a1");
   refuse("mesh: {shape: step, n: [9, 9], step: 2}\n", "'step' is 2");
   refuse("mesh: {shape: channel-cylinder, centre: [0.2, 0.04]}\n", "case.yaml:1:|not inside");
   refuse("mesh: {shape: channel-cylinder, near: {cylindre: {size: 0.1}}}\n",
