@@ -33,6 +33,15 @@
       MOVE_ROW,                                                                                              \
       {"near", PCSIM_KEY_MAPPING, "", NULL, "", "local sizes by boundary: NAME: {size, growth, layers}", 0,  \
        0},                                                                                                   \
+      {"sizes",                                                                                              \
+       PCSIM_KEY_MAPPING,                                                                                    \
+       "",                                                                                                   \
+       NULL,                                                                                                 \
+       "",                                                                                                   \
+       "sizes at places, {file, growth}: cells are no larger than any of them plus growth times the "        \
+       "distance",                                                                                           \
+       0,                                                                                                    \
+       0},                                                                                                   \
   {                                                                                                          \
     "algorithm", PCSIM_KEY_CHOICE, "", "frontal|delaunay|hxt", "",                                           \
         "frontal (default) or delaunay for triangles, delaunay (default) or hxt for tetrahedra; hxt is "     \
@@ -52,6 +61,18 @@
        10},                                                                                                  \
   {                                                                                                          \
     place "layers", PCSIM_KEY_MAPPING, "", NULL, "", "wall layers: first, ratio, thickness", 0, 0            \
+  }
+#define SIZES_ROWS(place)                                                                                    \
+  {place "file",                                                                                             \
+   PCSIM_KEY_TEXT,                                                                                           \
+   NULL,                                                                                                     \
+   NULL,                                                                                                     \
+   "m",                                                                                                      \
+   "x, y (z in space) and a size in each line, relative to the case; a first line may hold names",           \
+   0,                                                                                                        \
+   0},                                                                                                       \
+  {                                                                                                          \
+    place "growth", PCSIM_KEY_NUMBER, "0.2", NULL, "1", "increase of the sizes per distance", 1e-6, 10       \
   }
 #define LAYER_ROWS(place)                                                                                    \
   {place "first", PCSIM_KEY_NUMBER, NULL, NULL, "m", "height of the first layer", POSITIVE},                 \
@@ -76,6 +97,8 @@ const pcsim_key pcsim_shape_common_keys[] = {COMMON_ROWS};
 const size_t pcsim_shape_num_common_keys = COUNT(pcsim_shape_common_keys);
 const pcsim_key pcsim_near_keys[] = {NEAR_ROWS("")};
 const size_t pcsim_near_num_keys = COUNT(pcsim_near_keys);
+const pcsim_key pcsim_sizes_keys[] = {SIZES_ROWS("")};
+const size_t pcsim_sizes_num_keys = COUNT(pcsim_sizes_keys);
 const pcsim_key pcsim_layer_keys[] = {LAYER_ROWS("")};
 const size_t pcsim_layer_num_keys = COUNT(pcsim_layer_keys);
 const pcsim_key pcsim_mesh_file_keys[] = {FILE_ROWS};
@@ -305,7 +328,7 @@ const pcsim_shape *pcsim_shape_list(size_t *n) {
 
 const pcsim_key *pcsim_mesh_keys(size_t *n) {
   static const pcsim_key keys[] = {COMMON_ROWS, NEAR_ROWS("near.NAME."), LAYER_ROWS("near.NAME.layers."),
-                                   FILE_ROWS};
+                                   SIZES_ROWS("sizes."), FILE_ROWS};
   *n = COUNT(keys);
   return keys;
 }

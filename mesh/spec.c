@@ -45,6 +45,7 @@ void pcsim_mesh_spec_destroy(pcsim_mesh_spec **spec) {
     pcsim_free(&(*spec)->item[i].text);
   }
   pcsim_free(&(*spec)->item);
+  pcsim_free(&(*spec)->sizes);
   pcsim_free(&(*spec)->subject);
   pcsim_free(&(*spec)->place);
   pcsim_free(spec);
@@ -191,11 +192,12 @@ static pcsim_status read_shape(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_sp
   PCSIM_TRY(add_keys(tree, mesh, keys, n + own, "", spec));
   if (entry->check) entry->check(tree, mesh);
   PCSIM_TRY(pcsim_spec_read_holes(tree, mesh, entry->patches, spec));
+  PCSIM_TRY(pcsim_spec_read_sizes(tree, mesh, spec));
   return read_near(tree, entry, mesh, spec);
 }
 
 /* Relative to the file that names it (a case can extend one in another folder), else to the case. */
-static pcsim_status find_file(const pcsim_tree *tree, const pcsim_node *node, char **path) {
+pcsim_status pcsim_spec_find_file(const pcsim_tree *tree, const pcsim_node *node, char **path) {
   const char *file = pcsim_node_file(node), *slash = file ? strrchr(file, '/') : NULL;
   char *folder = NULL;
   if (slash) {
@@ -210,7 +212,7 @@ static pcsim_status find_file(const pcsim_tree *tree, const pcsim_node *node, ch
   return pcsim_path_join(pcsim_tree_folder(tree), pcsim_node_text(node), path);
 }
 
-static bool has_control(const char *text) {
+bool pcsim_spec_has_control(const char *text) {
   for (; *text; text++)
     if ((unsigned char)*text < ' ') return true;
   return false;
@@ -220,7 +222,8 @@ static pcsim_status read_names(pcsim_tree *tree, const pcsim_node *names, pcsim_
   for (int64_t i = 0; i < pcsim_node_size(names); i++) {
     const char *from = pcsim_node_key(names, i), *to = pcsim_node_text(pcsim_node_child(names, i));
     char line[1200];
-    if (!from || !*from || !*to || has_control(from) || has_control(to) || strlen(from) + strlen(to) > 500) {
+    if (!from || !*from || !*to || pcsim_spec_has_control(from) || pcsim_spec_has_control(to) ||
+        strlen(from) + strlen(to) > 500) {
       pcsim_tree_problem(tree, pcsim_node_child(names, i), "expected OLD: NEW, two names");
       continue;
     }
@@ -236,8 +239,8 @@ static pcsim_status read_file(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spe
   double scale = 1;
   pcsim_node_check(tree, mesh, pcsim_mesh_file_keys, pcsim_mesh_num_file_keys, "mesh");
   if (pcsim_node_get_kind(node) != PCSIM_NODE_SCALAR) return PCSIM_OK;
-  pcsim_status status = find_file(tree, node, &path);
-  if (status == PCSIM_OK && (has_control(path) || !pcsim_file_exists(path)))
+  pcsim_status status = pcsim_spec_find_file(tree, node, &path);
+  if (status == PCSIM_OK && (pcsim_spec_has_control(path) || !pcsim_file_exists(path)))
     pcsim_tree_problem(tree, node, "there is no mesh file '%s'", path);
   if (status == PCSIM_OK && (strlen(path) < 5 || strcasecmp(path + strlen(path) - 4, ".msh") != 0))
     pcsim_tree_problem(tree, node, "'%s' is no Gmsh mesh; expected a file NAME.msh", pcsim_node_text(node));
@@ -262,7 +265,8 @@ static pcsim_status read_regions(pcsim_tree *tree, const pcsim_node *mesh, pcsim
     const pcsim_node *node = pcsim_node_child(regions, i);
     const char *region = pcsim_node_key(regions, i), *text = pcsim_node_text(node);
     pcsim_expr *expr;
-    if (!*region || has_control(region) || has_control(text) || strlen(region) + strlen(text) > 1000) {
+    if (!*region || pcsim_spec_has_control(region) || pcsim_spec_has_control(text) ||
+        strlen(region) + strlen(text) > 1000) {
       pcsim_tree_problem(tree, node, "expected NAME: an expression of x, y, z in one line");
       continue;
     }
@@ -308,7 +312,7 @@ static pcsim_status read_periodic(pcsim_tree *tree, pcsim_mesh_spec *spec) {
     if (!other || pcsim_node_get_kind(other) != PCSIM_NODE_SCALAR) continue;
     const char *name = pcsim_node_key(node, i), *partner = pcsim_node_text(other);
     char line[1200];
-    if (!*name || !*partner || has_control(name) || has_control(partner) ||
+    if (!*name || !*partner || pcsim_spec_has_control(name) || pcsim_spec_has_control(partner) ||
         strlen(name) + strlen(partner) > 500 || strpbrk(name, "*?[") || strpbrk(partner, "*?[")) {
       pcsim_tree_problem(tree, other, "expected NAME: {periodic: OTHER}, the names of two boundaries");
       continue;
@@ -369,7 +373,8 @@ pcsim_status pcsim_mesh_spec_refine(pcsim_mesh_spec *spec, double factor) {
   for (int i = 0; i < spec->num_items; i++) {
     pcsim_spec_item *item = &spec->item[i];
     if (ends_with(item->key, ".layers.first")) refine_layers(spec, i, factor);
-    else if (!strcmp(item->key, "size") || ends_with(item->key, ".size") || ends_with(item->key, ".growth"))
+    else if (!strcmp(item->key, "size") || ends_with(item->key, ".size") || ends_with(item->key, ".growth") ||
+             !strcmp(item->key, "sizes.factor"))
       item->value[0] *= factor;
     else if (!strcmp(item->key, "n") || !strcmp(item->key, "nz"))
       for (int k = 0; k < item->n; k++) item->value[k] /= factor; /* rounded when it is handed over */

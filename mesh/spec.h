@@ -19,6 +19,8 @@ struct pcsim_mesh_spec {
   char *place;   /**< file:line:column where the case names it */
   int num_items, max_items;
   pcsim_spec_item *item;
+  int64_t num_sizes;
+  double *sizes; /**< [num_sizes][4] places and sizes (pcsim_mesh_spec_set_sizes) */
 };
 
 pcsim_status pcsim_spec_add_text(pcsim_mesh_spec *spec, const char *key, const char *text) PCSIM_NODISCARD;
@@ -35,6 +37,17 @@ enum {
  */
 pcsim_status pcsim_spec_read_holes(pcsim_tree *tree, const pcsim_node *mesh, const char *const *patches,
                                    pcsim_mesh_spec *spec) PCSIM_NODISCARD;
+/* spec_sizes.c */
+
+/** `sizes:` of a case. */
+pcsim_status pcsim_spec_read_sizes(pcsim_tree *tree, pcsim_node *mesh, pcsim_mesh_spec *spec) PCSIM_NODISCARD;
+/** The sizes that were set as a file that the mesher reads. */
+pcsim_status pcsim_spec_write_sizes(const pcsim_mesh_spec *spec, const char *path) PCSIM_NODISCARD;
+
+/** A file relative to the one that names it, else to the case. Caller frees. */
+pcsim_status pcsim_spec_find_file(const pcsim_tree *tree, const pcsim_node *node,
+                                  char **path) PCSIM_NODISCARD;
+bool pcsim_spec_has_control(const char *text);
 
 /** What a shape is beside its public entry. */
 typedef struct {
@@ -54,6 +67,9 @@ extern const pcsim_key pcsim_near_keys[];
 extern const size_t pcsim_near_num_keys;
 extern const pcsim_key pcsim_layer_keys[];
 extern const size_t pcsim_layer_num_keys;
+/** Keys of sizes. */
+extern const pcsim_key pcsim_sizes_keys[];
+extern const size_t pcsim_sizes_num_keys;
 /** Keys of a mesh from a file. */
 extern const pcsim_key pcsim_mesh_file_keys[];
 extern const size_t pcsim_mesh_num_file_keys;

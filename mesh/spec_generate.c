@@ -51,12 +51,16 @@ static size_t item_text(const pcsim_spec_item *item, char *out, size_t size) {
   return (size_t)snprintf(out, size, "%s=%s\n", item->key, item->n ? numbers : item->text);
 }
 
-static pcsim_status write_spec(const pcsim_mesh_spec *spec, const char *path) {
+/* `sizes`: file of the sizes that were set, NULL: none were. */
+static pcsim_status write_spec(const pcsim_mesh_spec *spec, const char *sizes, const char *path) {
+  const pcsim_spec_item file = {.key = "sizes.file", .text = (char *)sizes};
   size_t size = 1, used = 0;
   char *text = NULL;
   for (int i = 0; i < spec->num_items; i++) size += item_text(&spec->item[i], NULL, 0);
+  if (sizes) size += item_text(&file, NULL, 0);
   PCSIM_TRY(pcsim_alloc(size, 1, &text));
   for (int i = 0; i < spec->num_items; i++) used += item_text(&spec->item[i], text + used, size - used);
+  if (sizes) used += item_text(&file, text + used, size - used);
   pcsim_status status = pcsim_file_write(path, text, used);
   pcsim_free(&text);
   PCSIM_TRY(status);
@@ -187,17 +191,24 @@ static pcsim_status run(const pcsim_mesh_spec *spec, const char *spec_path, cons
 }
 
 pcsim_status pcsim_mesh_spec_generate(const pcsim_mesh_spec *spec, const char *out, const char *msh) {
-  char *path = NULL, *message = NULL;
-  size_t size = strlen(out) + 6;
+  char *path = NULL, *sizes = NULL, *message = NULL;
+  size_t size = strlen(out) + 7;
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc(size, 1, &path), status, done);
   PCSIM_GOTO(pcsim_alloc(MESSAGE_SIZE, 1, &message), status, done);
   snprintf(path, size, "%s.spec", out);
-  PCSIM_GOTO(write_spec(spec, path), status, done);
+  if (spec->num_sizes) {
+    PCSIM_GOTO(pcsim_alloc(size, 1, &sizes), status, done);
+    snprintf(sizes, size, "%s.sizes", out);
+    PCSIM_GOTO(pcsim_spec_write_sizes(spec, sizes), status, done);
+  }
+  PCSIM_GOTO(write_spec(spec, sizes, path), status, done);
   status = run(spec, path, out, msh, message);
   unlink(path);
 done:
+  if (sizes) unlink(sizes);
   pcsim_free(&path);
+  pcsim_free(&sizes);
   pcsim_free(&message);
   return status;
 }

@@ -110,6 +110,18 @@ const pcsim_key *pcsim_mesh_keys(size_t *n);
 pcsim_status pcsim_mesh_spec_read(pcsim_tree *tree, pcsim_mesh_spec **spec) PCSIM_NODISCARD;
 /** Scale every size by `factor` (0.5: twice as fine), for mesh studies. Fails (ERR_CASE) for a file. */
 pcsim_status pcsim_mesh_spec_refine(pcsim_mesh_spec *spec, double factor) PCSIM_NODISCARD;
+/** Sizes of cells that something outside asks for (an estimate of errors on another mesh, a surrogate): no
+ * cell is to be larger than the least of size[i] + growth |x - point[i]|, which needs values at centres of
+ * cells only and no order among them. Beside what the shape and `near:` ask for. */
+typedef struct {
+  int64_t num;
+  const double *point; /**< [num][3], m; z = 0 in the plane */
+  const double *size;  /**< [num], m, positive: of triangles and tetrahedra the length of an edge */
+  double growth;       /**< of the size with the distance, positive; 0.2 is usual */
+} pcsim_mesh_sizes;
+/** Take these sizes, copied, in place of those of `sizes:`. Errors: ERR_ARG (numbers), ERR_CASE (the mesh is
+ * a file), ERR_MEMORY; pcsim_mesh_spec_generate refuses them for cells that follow lines. */
+pcsim_status pcsim_mesh_spec_set_sizes(pcsim_mesh_spec *spec, const pcsim_mesh_sizes *sizes) PCSIM_NODISCARD;
 /** True if it names a file, not a shape. */
 bool pcsim_mesh_spec_is_file(const pcsim_mesh_spec *spec);
 void pcsim_mesh_spec_destroy(pcsim_mesh_spec **spec);

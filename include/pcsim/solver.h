@@ -78,7 +78,8 @@ enum { PCSIM_SUBSPACE_MAX = 32 };
  * accepted: the residual that the tolerance is relative to is that of the case's own start, whatever replaces
  * it, and a subspace is searched only where the residual falls. Values are [num_cells][width] in the units of
  * the case: u, v, w, p of a flow (w = 0 in 2D), the unknowns of typed laws in their order. Every rank calls;
- * collective calls inside are fine; a failure ends the solve with it. */
+ * collective calls inside are fine; a failure ends the solve with it. What may be proposed before there is a
+ * mesh, sizes of its cells, is pcsim_mesh_sizes (pcsim_mesh_spec_set_sizes). */
 typedef struct {
   void *context;
   /** `values` holds the case's start and may be overwritten. */

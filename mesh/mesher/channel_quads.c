@@ -201,6 +201,7 @@ done:
 pcsim_status channel_quads(const channel *ch, mesher_mesh *mesh) {
   ogrid g = {.ch = ch};
   pcsim_status status;
+  PCSIM_TRY(mesher_sizes_on_lines(&ch->sizes));
   PCSIM_GOTO(choose_counts(&g), status, done);
   PCSIM_GOTO(ring_nodes(&g, mesh), status, done);
   PCSIM_GOTO(rectangle(&g, -1, mesh), status, done);

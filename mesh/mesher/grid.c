@@ -50,6 +50,7 @@ pcsim_status mesher_axis_line(const mesher_sizes *sizes, int axis, double a, dou
                               double **line, int *num) {
   axis_size at = {*sizes, axis, a};
   int kept = 0;
+  PCSIM_TRY(mesher_sizes_on_lines(sizes));
   for (int i = 0; i < sizes->num_sources; i++) {
     mesher_source source = sizes->source[i];
     int pieces = 0;

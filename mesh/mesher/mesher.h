@@ -91,16 +91,29 @@ typedef struct {
   int num_pieces;
   mesher_piece piece[8];
 } mesher_source;
-/** Local size: the smallest of `far` and size + growth * distance over all sources. */
+/** Sizes asked for at places, `sizes.file`: a line for each, coordinates and the size. */
+typedef struct mesher_field mesher_field;
+/** NULL where the specification has none. Errors: ERR_CASE with file and line, ERR_IO. Caller destroys. */
+pcsim_status mesher_field_read(const mesher_spec *spec, int dim, mesher_field **field) PCSIM_NODISCARD;
+void mesher_field_destroy(mesher_field **field);
+/** The least of `most` and size + growth * distance over all places; of NULL `most`. */
+double mesher_field_at(const mesher_field *field, const double place[3], double most);
+double mesher_field_growth(const mesher_field *field);
+
+/** Local size: the smallest of `far`, size + growth * distance over all sources, and the field's. */
 typedef struct {
   double far;
+  mesher_field *field; /**< owned; NULL: none */
   int num_sources;
   mesher_source source[MESHER_MAX_PATCHES];
 } mesher_sizes;
 
-/** Read `size` and `near.*` for a shape with these pieces. */
-pcsim_status mesher_sizes_read(const mesher_spec *spec, int num_pieces, const mesher_piece *pieces,
+/** Read `size`, `near.*` and `sizes.*` for a shape with these pieces. Free after a failure too. */
+pcsim_status mesher_sizes_read(const mesher_spec *spec, int dim, int num_pieces, const mesher_piece *pieces,
                                mesher_sizes *sizes) PCSIM_NODISCARD;
+void mesher_sizes_free(mesher_sizes *sizes);
+/** Refuse a field where cells follow lines (ERR_CASE). */
+pcsim_status mesher_sizes_on_lines(const mesher_sizes *sizes) PCSIM_NODISCARD;
 double mesher_size_at(const mesher_sizes *sizes, double x, double y, double z);
 /** About how many triangles (dim 2) or tetrahedra (3) fill a box with these sizes. */
 double mesher_estimate(const mesher_sizes *sizes, int dim, const double low[3], const double high[3]);

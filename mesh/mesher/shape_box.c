@@ -46,7 +46,7 @@ static pcsim_status read_sizes(const mesher_spec *spec, const box *b, mesher_siz
     piece[pieces] = (mesher_piece){.patch = ball->patch, .round = b->dim, .b = {ball->radius}};
     memcpy(piece[pieces++].a, ball->centre, sizeof ball->centre);
   }
-  PCSIM_TRY(mesher_sizes_read(spec, pieces, piece, sizes));
+  PCSIM_TRY(mesher_sizes_read(spec, b->dim, pieces, piece, sizes));
   if (!mesher_spec_text(spec, "n")) return PCSIM_OK;
   PCSIM_TRY(mesher_spec_numbers(spec, "n", b->dim, counts));
   for (int k = 0; k < b->dim; k++) {
@@ -92,9 +92,10 @@ static pcsim_status structured(const box *b, const mesher_sizes *sizes, const in
 
 static pcsim_status make_box(const mesher_spec *spec, box *b, mesher_mesh *mesh) {
   const char *cells = mesher_spec_text(spec, "cells");
-  mesher_sizes sizes;
+  mesher_sizes sizes = {0};
   int n[3] = {0};
   double grading = 1;
+  pcsim_status status;
   b->tolerance = INFINITY;
   for (int k = 0; k < b->dim; k++) {
     PCSIM_CHECK(b->low[k] < b->high[k], PCSIM_ERR_CASE, "mesh: the box reaches from %g to %g along %c",
@@ -103,13 +104,19 @@ static pcsim_status make_box(const mesher_spec *spec, box *b, mesher_mesh *mesh)
   }
   if (mesher_spec_text(spec, "grading")) PCSIM_TRY(mesher_spec_positive(spec, "grading", &grading));
   PCSIM_TRY(mesher_holes_read(spec, b->dim, &b->holes));
-  PCSIM_TRY(read_sizes(spec, b, &sizes, n));
+  PCSIM_GOTO(read_sizes(spec, b, &sizes, n), status, done);
   if (!cells) cells = b->dim == 2 ? "quads" : "hexahedra";
   bool simplices = !strcmp(cells, "triangles") || !strcmp(cells, "tetrahedra");
-  PCSIM_CHECK(b->holes.n == 0 || (simplices && n[0] == 0), PCSIM_ERR_CASE,
-              "mesh: only triangles and tetrahedra made from a size go around holes");
-  if (simplices && n[0] == 0) PCSIM_TRY(unstructured(spec, b, &sizes, mesh));
-  else PCSIM_TRY(structured(b, &sizes, n, grading, cells, mesh));
+  if (b->holes.n > 0 && !(simplices && n[0] == 0)) {
+    status = pcsim_error_set(PCSIM_ERR_CASE, __FILE__, __LINE__, __func__,
+                             "mesh: only triangles and tetrahedra made from a size go around holes");
+    goto done;
+  }
+  status = simplices && n[0] == 0 ? unstructured(spec, b, &sizes, mesh)
+                                  : structured(b, &sizes, n, grading, cells, mesh);
+done:
+  mesher_sizes_free(&sizes);
+  PCSIM_TRY(status);
   PCSIM_TRY(mesher_find_facets(mesh, classify, b));
   PCSIM_TRY(mesher_apply_distort(spec, mesh));
   return mesher_check_cells(mesh);

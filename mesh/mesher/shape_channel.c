@@ -32,7 +32,7 @@ static pcsim_status read_channel(const mesher_spec *spec, bool solid, channel *c
                                  {"cylinder", 2, {ch->centre[0], ch->centre[1], 0}, {ch->radius, 0, 0}},
                                  {"walls", 0, {0, 0, 0}, {l, h, 0}},
                                  {"walls", 0, {0, 0, w}, {l, h, w}}};
-  PCSIM_TRY(mesher_sizes_read(spec, solid ? 7 : 5, pieces, &ch->sizes));
+  PCSIM_TRY(mesher_sizes_read(spec, solid ? 3 : 2, solid ? 7 : 5, pieces, &ch->sizes));
   return mesher_layers_read(spec, "cylinder", &ch->layers);
 }
 
@@ -70,12 +70,13 @@ static pcsim_status plane_mesh(const mesher_spec *spec, const channel *ch, bool 
 
 pcsim_status mesher_shape_channel(const mesher_spec *spec, mesher_mesh *mesh) {
   const char *cells = mesher_spec_text(spec, "cells");
-  channel ch;
+  channel ch = {0};
   pcsim_status status;
   PCSIM_GOTO(read_channel(spec, false, &ch), status, done);
   bool quads = cells && !strcmp(cells, "quads"), mixed = cells && !strcmp(cells, "mixed");
   PCSIM_GOTO(plane_mesh(spec, &ch, quads, !mixed, mesh), status, done);
 done:
+  mesher_sizes_free(&ch.sizes);
   pcsim_free(&ch.layers.height);
   return status;
 }
@@ -95,6 +96,7 @@ static pcsim_status sweep(const mesher_spec *spec, const channel *ch, bool quads
   channel flat = *ch;
   pcsim_status status;
   flat.width = 0;
+  PCSIM_TRY(mesher_sizes_on_lines(&ch->sizes));
   for (int i = 0; i < flat.sizes.num_sources;
        i++) { /* the end walls are graded by `grading`, not by distance */
     mesher_source *s = &flat.sizes.source[i];
@@ -131,12 +133,13 @@ static pcsim_status tetrahedra(const mesher_spec *spec, const channel *ch, meshe
 
 pcsim_status mesher_shape_channel_3d(const mesher_spec *spec, mesher_mesh *mesh) {
   const char *cells = mesher_spec_text(spec, "cells");
-  channel ch;
+  channel ch = {0};
   pcsim_status status;
   PCSIM_GOTO(read_channel(spec, true, &ch), status, done);
   if (cells && !strcmp(cells, "tetrahedra")) PCSIM_GOTO(tetrahedra(spec, &ch, mesh), status, done);
   else PCSIM_GOTO(sweep(spec, &ch, !cells || !strcmp(cells, "hexahedra"), mesh), status, done);
 done:
+  mesher_sizes_free(&ch.sizes);
   pcsim_free(&ch.layers.height);
   return status;
 }

@@ -91,15 +91,14 @@ static pcsim_status read_step(const mesher_spec *spec, step *s, mesher_sizes *si
       {"inlet", 0, {u, 0, 0}, {u, top, 0}},   {"outlet", 0, {l, low, 0}, {l, top, 0}},
       {"walls", 0, {0, low, 0}, {l, low, 0}}, {"walls", 0, {u, top, 0}, {l, top, 0}},
       {"walls", 0, {0, low, 0}, {0, 0, 0}},   {"walls", 0, {u, 0, 0}, {0, 0, 0}}};
-  return mesher_sizes_read(spec, s->upstream > 0 ? 6 : 5, piece, sizes);
+  return mesher_sizes_read(spec, 2, s->upstream > 0 ? 6 : 5, piece, sizes);
 }
 
-pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
+static pcsim_status fill_step(const mesher_spec *spec, step *at, mesher_sizes *sizes, mesher_mesh *mesh) {
   const char *cells = mesher_spec_text(spec, "cells");
-  step s;
-  mesher_sizes sizes;
   double n[2] = {0, 0}, grading = 1;
-  PCSIM_TRY(read_step(spec, &s, &sizes));
+  PCSIM_TRY(read_step(spec, at, sizes));
+  const step s = *at;
   if (mesher_spec_text(spec, "n")) PCSIM_TRY(mesher_spec_numbers(spec, "n", 2, n));
   if (mesher_spec_text(spec, "grading")) PCSIM_TRY(mesher_spec_positive(spec, "grading", &grading));
   PCSIM_TRY(mesher_check_line(fmax(n[0], n[1])));
@@ -107,16 +106,23 @@ pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
   if (!strcmp(cells, "triangles") && n[0] == 0) {
     double u = -s.upstream, l = s.length, low = -s.step, top = s.height - s.step;
     const double corner[6][2] = {{0, low}, {l, low}, {l, top}, {u, top}, {u, 0}, {0, 0}};
-    PCSIM_TRY(mesher_polygon_fill(&sizes, s.upstream > 0 ? 6 : 5, corner, NULL, NULL,
-                                  mesher_spec_text(spec, "algorithm"), mesh));
-  } else {
-    mesher_grid grid = {.dim = 2};
-    pcsim_status status = x_lines(&s, &sizes, (int)n[0], grading, &grid);
-    if (status == PCSIM_OK) status = y_lines(&s, &sizes, (int)n[1], &grid);
-    if (status == PCSIM_OK) status = mesher_grid_fill(&grid, cells, mesh);
-    mesher_grid_free(&grid);
-    PCSIM_TRY(status);
+    return mesher_polygon_fill(sizes, s.upstream > 0 ? 6 : 5, corner, NULL, NULL,
+                               mesher_spec_text(spec, "algorithm"), mesh);
   }
+  mesher_grid grid = {.dim = 2};
+  pcsim_status status = x_lines(&s, sizes, (int)n[0], grading, &grid);
+  if (status == PCSIM_OK) status = y_lines(&s, sizes, (int)n[1], &grid);
+  if (status == PCSIM_OK) status = mesher_grid_fill(&grid, cells, mesh);
+  mesher_grid_free(&grid);
+  return status;
+}
+
+pcsim_status mesher_shape_step(const mesher_spec *spec, mesher_mesh *mesh) {
+  step s;
+  mesher_sizes sizes = {0};
+  const pcsim_status status = fill_step(spec, &s, &sizes, mesh);
+  mesher_sizes_free(&sizes);
+  PCSIM_TRY(status);
   PCSIM_TRY(mesher_find_facets(mesh, classify, &s));
   PCSIM_TRY(mesher_apply_distort(spec, mesh));
   return mesher_check_cells(mesh);

@@ -26,7 +26,7 @@ double mesher_size_at(const mesher_sizes *sizes, double x, double y, double z) {
     for (int k = 0; k < s->num_pieces; k++) d = fmin(d, mesher_distance(&s->piece[k], x, y, z));
     h = fmin(h, s->size + s->growth * d);
   }
-  return h;
+  return mesher_field_at(sizes->field, (const double[3]){x, y, z}, h);
 }
 
 /* Cells of size 1 per volume 1, then boxes halved until the size hardly changes inside; gives up past the
@@ -40,7 +40,7 @@ static void add_estimate(const mesher_sizes *sizes, int dim, const double low[3]
     if (k < dim) volume *= high[k] - low[k];
     if (k < dim) diagonal = hypot(diagonal, high[k] - low[k]);
   }
-  double h = mesher_size_at(sizes, mid[0], mid[1], mid[2]), steepest = 0;
+  double h = mesher_size_at(sizes, mid[0], mid[1], mid[2]), steepest = mesher_field_growth(sizes->field);
   for (int i = 0; i < sizes->num_sources; i++) steepest = fmax(steepest, sizes->source[i].growth);
   if (depth == 0 || steepest * diagonal < h) {
     *sum += per_volume[dim] * volume / pow(h, dim);
@@ -80,7 +80,15 @@ static pcsim_status read_source(const mesher_spec *spec, const char *key, int nu
   return PCSIM_OK;
 }
 
-pcsim_status mesher_sizes_read(const mesher_spec *spec, int num_pieces, const mesher_piece *pieces,
+void mesher_sizes_free(mesher_sizes *sizes) { mesher_field_destroy(&sizes->field); }
+
+pcsim_status mesher_sizes_on_lines(const mesher_sizes *sizes) {
+  PCSIM_CHECK(!sizes->field, PCSIM_ERR_CASE,
+              "mesh: `sizes` are for triangles and tetrahedra without `n`; these cells follow lines");
+  return PCSIM_OK;
+}
+
+pcsim_status mesher_sizes_read(const mesher_spec *spec, int dim, int num_pieces, const mesher_piece *pieces,
                                mesher_sizes *sizes) {
   const char *key, *value;
   *sizes = (mesher_sizes){0};
@@ -89,7 +97,7 @@ pcsim_status mesher_sizes_read(const mesher_spec *spec, int num_pieces, const me
     PCSIM_TRY(mesher_spec_positive(spec, "size", &sizes->far));
   for (int i = 0; mesher_spec_item(spec, i, &key, &value); i++)
     PCSIM_TRY(read_source(spec, key, num_pieces, pieces, sizes));
-  return PCSIM_OK;
+  return mesher_field_read(spec, dim, &sizes->field);
 }
 
 pcsim_status mesher_layers_read(const mesher_spec *spec, const char *patch, mesher_layers *layers) {

@@ -10,6 +10,7 @@ pcsim_test(mesh raw)
 pcsim_test(mesh refine)
 pcsim_test(mesh spec)
 pcsim_test(mesh mesher TIMEOUT 600)
+pcsim_test(mesh sizes)
 find_package(Python3 COMPONENTS Interpreter)
 if(TARGET pcsim-mesh AND Python3_Interpreter_FOUND)
   add_test(NAME mesh.broken_msh

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Typed laws with manufactured solutions in space: orders of accuracy on tetrahedra and prisms. With a number
- * of blocks a side, `test_solver_laws_space 32`: those laws alone that come to their order late, or the one
- * that is named behind it, on tetrahedra from that many to twice as many (1,572,864 cells, 6 GB). */
+ * of blocks a side, `test_solver_laws_space 32 [NAME [interior]]`: those laws alone that come to their order
+ * late, or the one that is named, on tetrahedra from that many to twice as many (1,572,864 cells, 6 GB);
+ * `interior`: with solutions that the slope at walls is exact for to one order more. */
 #define E "sin(2*x + 1)*exp(y)*cos(z) + 1"
 #define F "2 + cos(x - 2*y + z)"
 #define EACH(a) a ", " a ", " a
@@ -14,6 +15,7 @@
 enum { BLOCKS = 16 };
 static int late_blocks; /* those of the command, 0: none */
 static const char *late_law;
+static bool late_interior;
 static const double JITTER = 0.1;
 
 static void two(const double *x, double *value) {
@@ -96,19 +98,54 @@ static void interface(void **state) {
   assert_true(check_in_space(&study, 0));
 }
 
+/* Laws that come to their order late on tetrahedra. */
+static const char *const late_names[] = {"Poisson", "Helmholtz", "reaction-diffusion"};
+enum { NUM_LATE = sizeof late_names / sizeof *late_names };
+static const named_law *find_law(const char *name) {
+  for (int k = 0; k < NUM_NAMED_LAWS; k++)
+    if (!strcmp(named_laws[k].name, name)) return &named_laws[k];
+  return NULL;
+}
+
+/* Solutions whose third derivative normal to the walls is zero there: the part of the error that comes from
+ * the slope at walls and hides the order of the rest (docs/discretisation.md) is not among theirs. */
+#define WALLS_E "2 + cos(pi*x)*cos(pi*y)*cos(pi*z)"
+#define WALLS_F "3 + cos(pi*x)*cos(pi*z) - cos(pi*y)"
+static void two_without_walls(const double *x, double *value) {
+  const double pi = 3.14159265358979323846;
+  value[0] = 2 + cos(pi * x[0]) * cos(pi * x[1]) * cos(pi * x[2]);
+  value[1] = 3 + cos(pi * x[0]) * cos(pi * x[2]) - cos(pi * x[1]);
+}
+
+/* `text` with the first place of `old` replaced, behind what stands in `out`. */
+static void replace(const char *text, const char *old, const char *by, char *out, size_t size) {
+  const char *at = strstr(text, old);
+  if (at) append(out, size, "%.*s%s%s", (int)(at - text), text, by, at + strlen(old));
+  else append(out, size, "%s", text);
+}
+
+static bool check_interior(const named_law *law, int blocks) {
+  char text[2][2048] = {"", ""}, name[64];
+  replace(law->text, E, WALLS_E, text[0], sizeof text[0]);
+  replace(text[0], F, WALLS_F, text[1], sizeof text[1]);
+  snprintf(name, sizeof name, "%s, interior", law->name);
+  return law_check_orders(&(law_study){name, text[1], two_without_walls, law->steps, -1, false, 0},
+                          (sample){LATTICE_TETRA, blocks, blocks, blocks, JITTER, &unit_box}, 2, 1.85);
+}
+
 static void late(void **state) {
-  static const char *const names[] = {"Poisson", "Helmholtz", "reaction-diffusion"};
   const int n = late_blocks;
   bool good = true, any = false;
   (void)state;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    for (int k = 0; k < NUM_NAMED_LAWS; k++)
-      if (!strcmp(names[i], named_laws[k].name) && (!late_law || !strcmp(names[i], late_law))) {
-        any = true;
-        good &= law_check_orders(
-            &(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps, -1, false, 0},
-            (sample){LATTICE_TETRA, n, n, n, JITTER, &unit_box}, 2, 1.75);
-      }
+  for (int i = 0; i < NUM_LATE; i++) {
+    const named_law *law = find_law(late_names[i]);
+    if (late_law && strcmp(late_law, law->name) != 0) continue;
+    any = true;
+    good &= late_interior
+                ? check_interior(law, n)
+                : law_check_orders(&(law_study){law->name, law->text, two, law->steps, -1, false, 0},
+                                   (sample){LATTICE_TETRA, n, n, n, JITTER, &unit_box}, 2, 1.75);
+  }
   assert_true(any && good);
 }
 
@@ -126,5 +163,6 @@ static int run(void) {
 int main(int argc, char **argv) {
   late_blocks = argc > 1 ? atoi(argv[1]) : 0;
   late_law = argc > 2 ? argv[2] : NULL;
+  late_interior = argc > 3 && !strcmp(argv[3], "interior");
   return pcsim_test_main(late_blocks > 0 ? run_late : run, &argc, &argv);
 }
