@@ -197,9 +197,9 @@ static pcsim_status take_weights(const transport *t, const pcsim_field_weights *
   for (size_t k = 0; k < conditions; k++) {
     const transport_boundary *b = &t->boundary[k];
     PCSIM_TRY(pcsim_alloc((size_t)(b->num * t->m), sizeof **f->face_weight, &f->face_weight[k]));
-    for (int64_t i = 0; i < b->num; i++)
-      memcpy(f->face_weight[k] + i * t->m, weights->face + b->c->face[i] * weights->num + first,
-             (size_t)t->m * sizeof(double));
+    for (int64_t i = 0; i < b->num; i++) /* the value of a face is the mean over its points */
+      for (int c = 0; c < t->m; c++)
+        f->face_weight[k][i * t->m + c] = b->part[i] * weights->face[b->face[i] * weights->num + first + c];
   }
   return PCSIM_OK;
 }

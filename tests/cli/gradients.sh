@@ -83,6 +83,8 @@ monitors:
   on:    {kind: max, of: "S - a*T", on: x-max}
 CASE
 check "$work/laws.yaml" 2e-6 "$laws" a 2 h 3
+sed 's/solve: {/solve: {reconstruction: cubic, /' "$work/laws.yaml" >"$work/cubic.yaml"
+check "$work/cubic.yaml" 2e-6 "$laws" a 2
 
 joined="point.T point.p high crest.max low"
 cat >"$work/joined.yaml" <<CASE

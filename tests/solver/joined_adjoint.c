@@ -2,7 +2,7 @@
 /* Derivatives of quantities of a flow and of equations that join it, by parameters of both, against central
  * differences of the whole solve. */
 #include "solver/derivatives.h"
-#include "solver/sample.h"
+#include "solver/laws.h"
 
 enum { PARAMETERS_MAX = 12, QUANTITIES = 5 };
 
@@ -13,6 +13,7 @@ typedef struct {
   const char *name[PARAMETERS_MAX];
   double value[PARAMETERS_MAX];
   sample s;
+  bool materials; /* "left" and "right", else one */
 } joined_case;
 
 static const joined_case cases[] = {
@@ -48,6 +49,22 @@ static const joined_case cases[] = {
      .name = {"R", "M", "G", "C", "Q", "H", "W", "Z"},
      .value = {1.1, 0.2, 5, 0.2, 0.3, 1, 0.3, 0.5},
      .s = {LATTICE_TRIANGLE, 7, 7, 0, 0.1, &unit_box}},
+    {.what = "a stream across the border of two materials, its viscosity falls with the temperature",
+     .text = "physics: {model: navier-stokes, density: R, viscosity: \"M*exp(-B*T)\", force: [0, \"G*T\"],\n"
+             "  unknowns: [T], coefficients: {k: {left: C, right: D}},\n"
+             "  equations: [\"dt(T) + div(T*vector(u, v) - k*grad(T)) - Q\"]}\n"
+             "boundaries:\n"
+             "  x-min: {velocity: [\"A + y\", 0], T: \"H + y\"}\n"
+             "  x-max: {pressure: 0, free: true}\n"
+             "  y-min: {wall: no-slip, flux: {T: \"0.3*(T - H)\"}}\n"
+             "  y-max: {wall: no-slip, T: 1.5}\n",
+     .wall = "y-min",
+     .opening = "x-max",
+     .num = 9,
+     .name = {"R", "M", "B", "G", "C", "D", "Q", "A", "H"},
+     .value = {1.2, 0.2, 0.5, 0.6, 2, 0.1, 0.4, 0.5, 0.7},
+     .s = {LATTICE_MIXED_2D, 8, 7, 0, 0.1, &unit_box},
+     .materials = true},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 
@@ -63,7 +80,8 @@ static joined_run solve(const joined_case *c, const double *value) {
   char text[2048] = "parameters: {";
   pcsim_flow_options options;
   pcsim_solve_result result;
-  joined_run r = {.mesh = sample_mesh(MPI_COMM_WORLD, &c->s)};
+  joined_run r = {.mesh = c->materials ? law_two_materials(MPI_COMM_WORLD, &c->s, 0.6)
+                                       : sample_mesh(MPI_COMM_WORLD, &c->s)};
   for (int i = 0; i < c->num; i++)
     append(text, sizeof text, "%s%s: %.17g", i ? ", " : "", c->name[i], value[i]);
   append(text, sizeof text, "}\n%s", c->text);
