@@ -223,6 +223,13 @@ static void shapes(void **state) {
   assert_close(domain_get(d)->volume, 2, 1e-15);
   assert_close(area_of(d, "z-max"), 2, 1e-15);
   domain_destroy(&d);
+  d = read_domain(
+      "mesh: {shape: box, low: [0, 0, 0], high: [1, 1, 1], cells: tetrahedra, size: 0.1, minus: {a: {ball: "
+      "{centre: [0.3, 0.3, 0.3], radius: 0.1}}, b: {ball: {centre: [0.7, 0.6, 0.5], radius: 0.2}}}}\n");
+  assert_close(domain_get(d)->volume, 1 - 4. / 3 * pi * 0.009, 1e-14);
+  assert_close(area_of(d, "a"), 0.04 * pi, 1e-14);
+  assert_close(area_of(d, "b"), 0.16 * pi, 1e-14);
+  domain_destroy(&d);
   d = read_domain("mesh: {shape: step, upstream: 2, length: 10, n: [2, 2]}\n");
   assert_close(domain_get(d)->volume, 11, 2e-3);
   assert_close(area_of(d, "inlet"), 0.5, 1e-3);
