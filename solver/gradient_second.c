@@ -2,6 +2,7 @@
 /* Second derivatives by successive corrections: what the gradient maps make of quadratic fields. What is
  * built is compiled twice, with dual numbers for its derivatives. */
 #include "gradient_second.h"
+#include "gradient_correct.h"
 #include "simd.h"
 
 #include <string.h>
@@ -143,66 +144,32 @@ pcsim_status gradient_tangent_create(const gradient_request *request, void *maps
 
 static const int all_one_class[DIM_MAX * 64];
 
-/* Per cell: second derivatives from the differences, gradients without what these make of them. */
-static inline __attribute__((always_inline)) void correct(const second_maps *maps, int m, int dim,
-                                                          const int *class_of, const double *g1,
-                                                          const double *differences, double *restrict out) {
-  const int num = second_count(dim), rows = dim * dim;
-  const int64_t n = maps->num_cells;
-  for (int64_t c = 0; c < n; c++)
-    for (int i = 0; i < m; i++) {
-      const int64_t at = class_of[i] * n + c;
-      const double *T = maps->excess + at * dim * num, *S = maps->inverse + at * num * rows;
-      const double *D = differences + (c * m + i) * rows, *g = g1 + (c * m + i) * dim;
-      double *to = out + (c * m + i) * (dim + num), H[SECOND_MAX];
-      for (int s = 0; s < num; s++) {
-        H[s] = 0;
-        for (int k = 0; k < rows; k++) H[s] += S[s * rows + k] * D[k];
-        to[dim + s] = H[s];
-      }
-      for (int j = 0; j < dim; j++) {
-        double sum = g[j];
-        for (int s = 0; s < num; s++) sum -= T[j * num + s] * H[s];
-        to[j] = sum;
-      }
-    }
+static gradient_correction correction_of(const second_maps *maps, int m, const int *class_of) {
+  return (gradient_correction){m, class_of, maps->num_cells, maps->excess, maps->inverse};
 }
 
-#define CORRECT(DIM)                                                                                         \
-  PCSIM_CLONES static void correct_##DIM(const second_maps *maps, int m, const int *class_of,                \
-                                         const double *g1, const double *differences, double *out) {         \
-    correct(maps, m, DIM, class_of, g1, differences, out);                                                   \
-  }
-CORRECT(2)
-CORRECT(3)
+PCSIM_CLONES static void correct_2(const gradient_correction *c, const double *g1, const double *differences,
+                                   double *out) {
+  correct_cells(c, 2, 3, 4, g1, differences, out);
+}
+PCSIM_CLONES static void correct_3(const gradient_correction *c, const double *g1, const double *differences,
+                                   double *out) {
+  correct_cells(c, 3, 6, 9, g1, differences, out);
+}
 
 void second_apply(const second_maps *maps, int m, const int *class_of, const double *g1, double *differences,
                   double *node_value, double *out) {
   const gradient_data data = {.m = m * maps->dim, .class_of = all_one_class, .node_value = node_value};
+  const gradient_correction c = correction_of(maps, m, class_of);
   gradient_apply(&maps->maps, &data, g1, differences);
-  (maps->dim == 2 ? correct_2 : correct_3)(maps, m, class_of, g1, differences, out);
+  (maps->dim == 2 ? correct_2 : correct_3)(&c, g1, differences, out);
 }
 
 void second_apply_transposed(const second_maps *maps, int m, const int *class_of, const double *out,
                              double *differences, double *node_value, double *g1) {
-  const int dim = maps->dim, num = maps->num, rows = dim * dim;
-  const int64_t n = maps->num_cells;
-  for (int64_t c = 0; c < n; c++)
-    for (int i = 0; i < m; i++) {
-      const int64_t at = class_of[i] * n + c;
-      const double *T = maps->excess + at * dim * num, *S = maps->inverse + at * num * rows;
-      const double *from = out + (c * m + i) * (dim + num);
-      double *D = differences + (c * m + i) * rows, *g = g1 + (c * m + i) * dim, second[SECOND_MAX];
-      for (int s = 0; s < num; s++) {
-        second[s] = from[dim + s];
-        for (int j = 0; j < dim; j++) second[s] -= T[j * num + s] * from[j];
-      }
-      for (int k = 0; k < rows; k++) {
-        D[k] = 0;
-        for (int s = 0; s < num; s++) D[k] += S[s * rows + k] * second[s];
-      }
-      for (int j = 0; j < dim; j++) g[j] += from[j];
-    }
+  const int dim = maps->dim;
+  const gradient_correction c = correction_of(maps, m, class_of);
+  correct_cells_transposed(&c, dim, maps->num, dim * dim, out, differences, g1);
   const gradient_cotangent to = {.m = m * dim, .class_of = all_one_class, .q = g1, .node_value = node_value};
   gradient_apply_transposed(&maps->maps, &to, differences);
 }

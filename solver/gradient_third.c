@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Third derivatives by one more successive correction: what the maps of second derivatives make of cubics. */
 #include "gradient_third.h"
+#include "gradient_correct.h"
 #include "simd.h"
 
 #include <string.h>
@@ -161,67 +162,33 @@ void third_destroy(third_maps *m) { pcsim_free(&m->excess), pcsim_free(&m->inver
 
 static const int all_one_class[SECOND_MAX * 64];
 
-/* Per cell: third derivatives from the differences, the others without what these make of them. */
-static inline __attribute__((always_inline)) void correct(const third_maps *maps, int m, int dim,
-                                                          const int *class_of, const double *corrected,
-                                                          const double *differences, double *restrict out) {
-  const int s = second_count(dim), c = third_count(dim), rows = s * dim, e = dim + s;
-  const int64_t n = maps->second->num_cells;
-  for (int64_t cell = 0; cell < n; cell++)
-    for (int i = 0; i < m; i++) {
-      const int64_t at = class_of[i] * n + cell;
-      const double *excess = maps->excess + at * e * c, *S = maps->inverse + at * c * rows;
-      const double *D = differences + (cell * m + i) * rows, *from = corrected + (cell * m + i) * e;
-      double *to = out + (cell * m + i) * (e + c), third[THIRD_MAX];
-      for (int k = 0; k < c; k++) {
-        third[k] = 0;
-        for (int r = 0; r < rows; r++) third[k] += S[k * rows + r] * D[r];
-        to[e + k] = third[k];
-      }
-      for (int j = 0; j < e; j++) {
-        double sum = from[j];
-        for (int k = 0; k < c; k++) sum -= excess[j * c + k] * third[k];
-        to[j] = sum;
-      }
-    }
+static gradient_correction correction_of(const third_maps *maps, int m, const int *class_of) {
+  return (gradient_correction){m, class_of, maps->second->num_cells, maps->excess, maps->inverse};
 }
 
-#define CORRECT(DIM)                                                                                         \
-  PCSIM_CLONES static void correct_##DIM(const third_maps *maps, int m, const int *class_of,                 \
-                                         const double *corrected, const double *differences, double *out) {  \
-    correct(maps, m, DIM, class_of, corrected, differences, out);                                            \
-  }
-CORRECT(2)
-CORRECT(3)
+PCSIM_CLONES static void correct_2(const gradient_correction *c, const double *corrected,
+                                   const double *differences, double *out) {
+  correct_cells(c, 5, 4, 6, corrected, differences, out);
+}
+PCSIM_CLONES static void correct_3(const gradient_correction *c, const double *corrected,
+                                   const double *differences, double *out) {
+  correct_cells(c, 9, 10, 18, corrected, differences, out);
+}
 
 void third_apply(const third_maps *maps, int m, const int *class_of, const double *corrected,
                  const double *bend, double *differences, double *node_value, double *out) {
   const gradient_data data = {
       .m = m * maps->second->num, .class_of = all_one_class, .node_value = node_value};
+  const gradient_correction c = correction_of(maps, m, class_of);
   gradient_apply(&maps->second->maps, &data, bend, differences);
-  (maps->second->dim == 2 ? correct_2 : correct_3)(maps, m, class_of, corrected, differences, out);
+  (maps->second->dim == 2 ? correct_2 : correct_3)(&c, corrected, differences, out);
 }
 
 void third_apply_transposed(const third_maps *maps, int m, const int *class_of, const double *out,
                             double *differences, double *node_value, double *corrected, double *bend) {
-  const int dim = maps->second->dim, s = maps->second->num, c = maps->num, rows = s * dim, e = dim + s;
-  const int64_t n = maps->second->num_cells;
-  for (int64_t cell = 0; cell < n; cell++)
-    for (int i = 0; i < m; i++) {
-      const int64_t at = class_of[i] * n + cell;
-      const double *excess = maps->excess + at * e * c, *S = maps->inverse + at * c * rows;
-      const double *from = out + (cell * m + i) * (e + c);
-      double *D = differences + (cell * m + i) * rows, *to = corrected + (cell * m + i) * e, third[THIRD_MAX];
-      for (int k = 0; k < c; k++) {
-        third[k] = from[e + k];
-        for (int j = 0; j < e; j++) third[k] -= excess[j * c + k] * from[j];
-      }
-      for (int r = 0; r < rows; r++) {
-        D[r] = 0;
-        for (int k = 0; k < c; k++) D[r] += S[k * rows + r] * third[k];
-      }
-      memcpy(to, from, (size_t)e * sizeof *to);
-    }
+  const int dim = maps->second->dim, s = maps->second->num;
+  const gradient_correction c = correction_of(maps, m, class_of);
+  correct_cells_transposed(&c, dim + s, maps->num, s * dim, out, differences, corrected);
   const gradient_cotangent to = {.m = m * s, .class_of = all_one_class, .q = bend, .node_value = node_value};
   gradient_apply_transposed(&maps->second->maps, &to, differences);
 }

@@ -32,7 +32,7 @@ void third_destroy(third_maps *maps);
  *  workspaces. */
 void third_apply(const third_maps *maps, int m, const int *class_of, const double *corrected,
                  const double *bend, double *differences, double *node_value, double *out);
-/** The transposed: out [n][m][d + s + c] (rows of owned cells) replaces corrected [n][m][d + s] and adds to
+/** The transposed: out [n][m][d + s + c] (rows of owned cells) adds to corrected [n][m][d + s] and to
  *  bend [nt][m][s]; what comes to ghosts belongs to their owners. Same workspaces. */
 void third_apply_transposed(const third_maps *maps, int m, const int *class_of, const double *out,
                             double *differences, double *node_value, double *corrected, double *bend);

@@ -245,6 +245,7 @@ static pcsim_status pull_back_third(const transport_adjoint *a) {
   const transport *t = a->t;
   const int d = t->dim, s = t->second.num;
   memset(t->bend, 0, (size_t)(t->nt * t->m * s) * sizeof *t->bend);
+  memset(t->corrected, 0, (size_t)(t->n * t->m * (d + s)) * sizeof *t->corrected);
   third_apply_transposed(&t->third, t->m, t->class_of, a->grad, t->differences, t->node_value, t->corrected,
                          t->bend);
   PCSIM_TRY(pcsim_mesh_exchange_add(t->mesh, t->m * s, t->bend));
