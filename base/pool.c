@@ -19,6 +19,7 @@ struct pcsim_pool {
 
 static struct {
   pthread_mutex_t owner; /**< held by the caller whose work is done */
+  pthread_mutex_t staff; /**< held while threads are started or joined; never by who holds `mutex` */
   pthread_mutex_t mutex; /**< of all that follows, but what is atomic */
   pthread_cond_t wake, done;
   int pools, started, sleeping;
@@ -33,6 +34,7 @@ static struct {
   pcsim_pool_work *work;
   void *context;
 } crew = {.owner = PTHREAD_MUTEX_INITIALIZER,
+          .staff = PTHREAD_MUTEX_INITIALIZER,
           .mutex = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER,
           .done = PTHREAD_COND_INITIALIZER};
@@ -95,18 +97,20 @@ static pcsim_status hire(int threads) {
   return PCSIM_OK;
 }
 
+/* While work is done, too, even from inside it: a thread that starts now is beyond those that the work wants.
+ */
 pcsim_status pcsim_pool_create(int threads, pcsim_pool **pool) {
   pcsim_pool *p = NULL;
   pcsim_status status = PCSIM_OK;
   PCSIM_TRY(pcsim_alloc(1, sizeof *p, &p));
   p->threads = threads < 1 ? 1 : threads;
-  pthread_mutex_lock(&crew.owner);
+  pthread_mutex_lock(&crew.staff);
   pthread_mutex_lock(&crew.mutex);
   crew.pools++;
   crew.leave = false;
   if (p->threads - 1 > crew.started) status = hire(p->threads - 1);
   pthread_mutex_unlock(&crew.mutex);
-  pthread_mutex_unlock(&crew.owner);
+  pthread_mutex_unlock(&crew.staff);
   if (status != PCSIM_OK) {
     pcsim_pool_destroy(&p);
     return pcsim_error_frame(status, __FILE__, __LINE__, __func__);
@@ -128,9 +132,9 @@ static void dismiss(void) {
 
 void pcsim_pool_destroy(pcsim_pool **pool) {
   if (!*pool) return;
-  pthread_mutex_lock(&crew.owner);
+  pthread_mutex_lock(&crew.staff);
   if (--crew.pools == 0) dismiss();
-  pthread_mutex_unlock(&crew.owner);
+  pthread_mutex_unlock(&crew.staff);
   pcsim_free(pool);
 }
 

@@ -121,8 +121,8 @@ double pcsim_time_cpu(void);
 
 /** A number of threads. Pools of a process share their threads, which sleep when there is no work. */
 typedef struct pcsim_pool pcsim_pool;
-/** Work of `threads` threads (fewer than 1: one), the caller being one. Caller destroys. Errors: ERR_MEMORY,
- *  ERR_ENV (a thread could not be started). */
+/** Work of `threads` threads (fewer than 1: one), the caller being one. Caller destroys. From any thread,
+ * inside a part too; so is its end. Errors: ERR_MEMORY, ERR_ENV (a thread could not be started). */
 pcsim_status pcsim_pool_create(int threads, pcsim_pool **pool) PCSIM_NODISCARD;
 void pcsim_pool_destroy(pcsim_pool **pool);
 int pcsim_pool_threads(const pcsim_pool *pool);
