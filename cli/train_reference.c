@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points that expressions are compared at, and how many of them at a look on the way. */
+/* Points that expressions are compared at, and how many of them, or of the values of a table or a run, at a
+ * look on the way. */
 enum { NUM_POINTS = 20000, LOOK_POINTS = 2000, MOST = 64 };
 
 /* Components of the velocity, as a training calls them. */
@@ -378,10 +379,21 @@ static double value_at(const field *f, const double *x) {
   return f->solution ? f->solution->value(x, f->nu) : pcsim_expr_eval(f->expr, x);
 }
 
+/* What looks see; the error of the whole may be another where few points hold much of it. */
+static void log_looks(const cli_train_references *r) {
+  for (int i = 0; i < r->num; i++) {
+    const int64_t all = is_table(&r->field[i]) ? r->field[i].table.rows : NUM_POINTS;
+    if (all > LOOK_POINTS)
+      pcsim_log(PCSIM_LOG_INFO, "%s: of %d of %lld points on the way, of all at the end",
+                r->quantity[r->field[i].quantity].name, LOOK_POINTS, (long long)all);
+  }
+}
+
 /* Points that all expressions are compared at, with the exact values: made once. */
 static pcsim_status make_points(cli_train_references *r, pcsim_training *t) {
   const pcsim_training_view *v = pcsim_training_get(t);
   if (r->points) return PCSIM_OK;
+  log_looks(r);
   PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_coordinates, sizeof *r->points, &r->points));
   PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_unknowns, sizeof *r->values, &r->values));
   PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)r->num, sizeof *r->exact, &r->exact));
@@ -397,20 +409,20 @@ typedef struct {
   double difference, size, weight;
 } sums;
 
-/* One unknown: `values` [n][stride] against `exact` [n], weights [n] (NULL: 1), each `step`-th; without the
- * means where a constant is free. */
-static void add_sums(const double *exact, const double *values, const double *weight, int64_t n, int64_t step,
-                     int stride, bool gauge, sums *s) {
+/* One unknown: `values` [n][stride] against `exact` [n], weights [n] (NULL: 1); without the means where a
+ * constant is free. */
+static void add_sums(const double *exact, const double *values, const double *weight, int64_t n, int stride,
+                     bool gauge, sums *s) {
   double mean[2] = {0, 0}, all = 0;
-  for (int64_t k = 0; k < n; k += step) {
+  for (int64_t k = 0; k < n; k++) {
     const double w = weight ? weight[k] : 1;
     all += w;
-    if (gauge) mean[0] += w * exact[k], mean[1] += w * values[k / step * stride];
+    if (gauge) mean[0] += w * exact[k], mean[1] += w * values[k * stride];
   }
   s->weight = all;
-  for (int64_t k = 0; k < n; k += step) {
+  for (int64_t k = 0; k < n; k++) {
     const double w = weight ? weight[k] : 1;
-    const double e = exact[k] - mean[0] / all, u = values[k / step * stride] - mean[1] / all;
+    const double e = exact[k] - mean[0] / all, u = values[k * stride] - mean[1] / all;
     s->difference += w * (u - e) * (u - e), s->size += w * e * e;
   }
 }
@@ -421,27 +433,42 @@ static double error_of(const sums *s, bool absolute) {
   return sqrt(s->difference / s->size);
 }
 
-/* At all points of a table, or about as many of them as at a look. */
+/* Row k of the n rows of a table that are compared: of all, or at a look one of each of n parts of equal
+ * length, the same at all looks. Each row is as likely as any other, also where rows go along the lines of a
+ * mesh. */
+static int64_t row_of(const train_table *table, int64_t n, int64_t k) {
+  if (n == table->rows) return k;
+  const double at = (double)k + pcsim_random_uniform(1, 0, (uint64_t)k);
+  const int64_t row = (int64_t)(at * ((double)table->rows / (double)n));
+  return row < table->rows ? row : table->rows - 1;
+}
+
+/* At all points of a table, or at some of them. */
 static pcsim_status compare_table(const field *f, pcsim_training *t, bool whole, double *error) {
   const pcsim_training_view *v = pcsim_training_get(t);
   const train_table *table = &f->table;
   const int d = v->num_coordinates, m = v->num_unknowns;
-  const int64_t step = whole || table->rows <= LOOK_POINTS ? 1 : table->rows / LOOK_POINTS,
-                n = (table->rows + step - 1) / step;
-  double *points = NULL, *values = NULL;
+  const int64_t n = whole || table->rows <= LOOK_POINTS ? table->rows : LOOK_POINTS;
+  double *points = NULL, *values = NULL, *exact = NULL, *weight = NULL;
   sums s = {0};
   pcsim_status status;
   PCSIM_GOTO(pcsim_alloc((size_t)(n * d), sizeof *points, &points), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)(n * m), sizeof *values, &values), status, done);
-  for (int64_t k = 0; k < n; k++)
-    memcpy(points + k * d, table->points + k * step * d, (size_t)d * sizeof *points);
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *exact, &exact), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *weight, &weight), status, done);
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t row = row_of(table, n, k);
+    memcpy(points + k * d, table->points + row * d, (size_t)d * sizeof *points);
+    weight[k] = table->weight ? table->weight[row] : 1;
+  }
   PCSIM_GOTO(pcsim_training_evaluate(t, n, points, values, NULL), status, done);
-  for (int i = 0; i < f->num_parts; i++)
-    add_sums(table->values + i * table->rows, values + f->part[i], table->weight, table->rows, step, m,
-             v->gauge[f->part[i]], &s);
+  for (int i = 0; i < f->num_parts; i++) {
+    for (int64_t k = 0; k < n; k++) exact[k] = table->values[i * table->rows + row_of(table, n, k)];
+    add_sums(exact, values + f->part[i], weight, n, m, v->gauge[f->part[i]], &s);
+  }
   *error = error_of(&s, f->absolute);
 done:
-  pcsim_free(&points), pcsim_free(&values);
+  pcsim_free(&points), pcsim_free(&values), pcsim_free(&exact), pcsim_free(&weight);
   return status;
 }
 
@@ -471,7 +498,7 @@ pcsim_status cli_train_references_compare(cli_train_references *r, pcsim_trainin
       PCSIM_TRY(compare_table(f, t, whole, &error));
     } else {
       sums s = {0};
-      add_sums(r->exact + (int64_t)i * NUM_POINTS, r->values + f->part[0], NULL, n, 1, v->num_unknowns,
+      add_sums(r->exact + (int64_t)i * NUM_POINTS, r->values + f->part[0], NULL, n, v->num_unknowns,
                v->gauge[f->part[0]], &s);
       error = error_of(&s, f->absolute);
     }

@@ -321,6 +321,17 @@ bars -o bars-old
 expect_rc 2 "a reference of an older case"
 expect_err "holds a run of another case" "a reference of an older case"
 
+# Looks see rows of a table without regard to their order: here every third one is wrong.
+awk 'BEGIN { pi = atan2(0, -1); print "x,y,u"
+  for (i = 0; i < 6000; i++) { x = (i % 75 + 0.5)/75; y = (int(i/75) + 0.5)/80
+    print x "," y "," sin(pi*x)*sin(pi*y)*(i % 3 ? 1 : 1.5) } }' >"$work/every-third.csv"
+run "$pcsim" run "$work/poisson.yaml" -o "$work/every-third" \
+  --set 'reference.u={table: {file: every-third.csv, columns: [x, y, u]}}'
+expect_rc 0 "a table at looks"
+expect_out "error.u: of 2000 of 6000 points on the way, of all at the end" "a table at looks"
+close "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "error.u") c = i } END { print $c }' \
+  "$work/every-third/history.csv")" "$(number "$work/every-third/summary.json" error.u)" 0.05 "errors at looks"
+
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
 run "$pcsim" run "$work/bad.yaml" -o "$work/bad"
