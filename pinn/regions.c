@@ -60,12 +60,23 @@ int regions_find(const regions *r, const double *x) {
 
 /* --------------------------------------------------------------------------- drawing */
 
+/* Region on the inner side of a point of the boundary: a border that lies in the boundary is no part of it.
+ */
+static int region_behind(const regions *r, const double *point, const double *normal) {
+  const domain_view *d = domain_get(r->domain);
+  double x[DOMAIN_MAX];
+  for (int k = 0; k < d->num_space; k++)
+    x[k] = point[k] - 1e-9 * normal[k] * (d->range[k][1] - d->range[k][0]);
+  return regions_find(r, x);
+}
+
 /* Rows of points [m] that lie in the region, moved to the front; how many, `n` at most. */
 static int64_t keep(const regions *r, int region, int64_t m, int64_t n, double *points, double *normals) {
   const domain_view *d = domain_get(r->domain);
   int64_t kept = 0;
   for (int64_t i = 0; i < m && kept < n; i++) {
-    if (regions_find(r, points + i * d->num_coordinates) != region) continue;
+    const double *x = points + i * d->num_coordinates;
+    if ((normals ? region_behind(r, x, normals + i * d->num_space) : regions_find(r, x)) != region) continue;
     memmove(points + kept * d->num_coordinates, points + i * d->num_coordinates,
             (size_t)d->num_coordinates * sizeof *points);
     if (normals)
@@ -157,12 +168,8 @@ static pcsim_status measure_pieces(regions *r, double *points) {
   for (int p = 0; p < d->num_pieces; p++) {
     PCSIM_TRY(domain_draw_piece(r->domain, p, 1, 0, PIECE_POINTS, points, normals));
     for (int64_t i = 0; i < PIECE_POINTS; i++) {
-      /* a border that lies in the boundary of the domain is no part of it */
-      double x[DOMAIN_MAX];
-      for (int k = 0; k < d->num_space; k++)
-        x[k] = points[i * d->num_coordinates + k] -
-               1e-9 * normals[i * d->num_space + k] * (d->range[k][1] - d->range[k][0]);
-      r->share[regions_find(r, x) * d->num_pieces + p] += 1.0 / PIECE_POINTS;
+      const int region = region_behind(r, points + i * d->num_coordinates, normals + i * d->num_space);
+      r->share[region * d->num_pieces + p] += 1.0 / PIECE_POINTS;
     }
   }
   return PCSIM_OK;

@@ -56,6 +56,26 @@ static void sizes(void **state) {
   assert_int_equal(pcsim_memory_used(), before);
 }
 
+/* A condition whose border lies in the boundary of the domain: the boundary there belongs to its region. */
+static void borders_in_the_boundary(void **state) {
+  (void)state;
+  enum { FEW = 64 };
+  pcsim_tree *tree;
+  domain *d = NULL;
+  regions *r = read_regions("domain: {box: {x: [0, 1], y: [0, 1]}, regions: {left: \"x > 0 and x < 0.5\"}}\n",
+                            &tree, &d);
+  double points[FEW][2], normals[FEW][2];
+  assert_close(regions_share(r, 0, find_piece(d, "x-min")), 1, 0);
+  assert_ok(regions_draw_piece(r, 0, find_piece(d, "x-min"), 1, 0, FEW, points[0], normals[0]));
+  for (int k = 0; k < FEW; k++) {
+    assert_close(points[k][0], 0, 0);
+    assert_close(normals[k][0], -1, 0);
+  }
+  regions_destroy(&r);
+  domain_destroy(&d);
+  pcsim_tree_destroy(&tree);
+}
+
 /* Points lie where they should, normals are those of the circle and the line, draws are repeated. */
 static void interfaces(void **state) {
   (void)state;
@@ -156,8 +176,9 @@ static void faults(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(interfaces),
-                                     cmocka_unit_test(inside), cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(borders_in_the_boundary),
+                                     cmocka_unit_test(interfaces), cmocka_unit_test(inside),
+                                     cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
