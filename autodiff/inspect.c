@@ -2,18 +2,24 @@
 /* What a program asks for. */
 #include "graph.h"
 
-/** Does an output depend on value `wanted`? */
-static bool is_used(const pcsim_program *program, pcsim_value wanted) {
+/** Which values outputs depend on, [num_nodes]: those from number `least` on. NULL without memory. */
+static bool *find_live(const pcsim_program *program, pcsim_value least) {
   bool *live = NULL;
   if (pcsim_alloc((size_t)program->num_nodes, sizeof *live, &live) != PCSIM_OK) {
     pcsim_error_clear();
-    return true; /* as far as is known */
+    return NULL;
   }
   for (int i = 0; i < program->num_outputs; i++) live[program->outputs[i].value] = true;
-  for (pcsim_value v = program->num_nodes - 1; v > wanted; v--)
+  for (pcsim_value v = program->num_nodes - 1; v > least; v--)
     for (int i = 0; live[v] && i < graph_node(program, v)->num_inputs; i++)
       live[graph_node(program, v)->inputs[i]] = true;
-  bool used = live[wanted];
+  return live;
+}
+
+/** Does an output depend on value `wanted`? */
+static bool is_used(const pcsim_program *program, pcsim_value wanted) {
+  bool *live = find_live(program, wanted);
+  bool used = !live || live[wanted]; /* as far as is known */
   pcsim_free(&live);
   return used;
 }
@@ -44,4 +50,32 @@ const char *pcsim_program_parameter_name(const pcsim_program *program, int i, in
     return program->names[n->index];
   }
   return NULL;
+}
+
+static bool jumps_or_bends(const node *n) {
+  if (n->kind == NODE_OP) switch (n->op) {
+    case PCSIM_OP_ABS:
+    case PCSIM_OP_MIN:
+    case PCSIM_OP_MAX:
+    case PCSIM_OP_SIGN:
+    case PCSIM_OP_STEP:
+    case PCSIM_OP_LT:
+    case PCSIM_OP_LE:
+    case PCSIM_OP_EQ:
+    case PCSIM_OP_WHERE:
+    case PCSIM_OP_FLOOR:
+      return true;
+    default:
+      return false;
+    }
+  return n->kind == NODE_TABLE || n->kind == NODE_USER || n->kind == NODE_SEGMENT_MIN ||
+         n->kind == NODE_SEGMENT_MAX || n->kind == NODE_SEGMENT_PICK;
+}
+
+bool pcsim_program_is_smooth(const pcsim_program *program) {
+  bool *live = find_live(program, 0), smooth = live != NULL;
+  for (pcsim_value v = 0; smooth && v < program->num_nodes; v++)
+    smooth = !live[v] || !jumps_or_bends(graph_node(program, v));
+  pcsim_free(&live);
+  return smooth;
 }

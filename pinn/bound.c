@@ -78,6 +78,20 @@ static pcsim_status find_terms(finder *f) {
 
 /* ------------------------------------------------------------------------- coefficients */
 
+/* Those of derivatives: of a jump or a bend the residual and q do not hold what it adds to the equation. */
+static pcsim_status check_smooth(finder *f, const pcsim_program *reverse, const char *const *names) {
+  const char *of_derivative[TERMS];
+  pcsim_program *copy = NULL;
+  int n = 0;
+  for (int i = 0; i < f->num_terms; i++)
+    if (f->term[i].num > 0) of_derivative[n++] = names[i];
+  PCSIM_TRY(pcsim_program_copy(reverse, &copy));
+  const pcsim_status status = pcsim_program_keep(copy, of_derivative, n);
+  if (status == PCSIM_OK && !pcsim_program_is_smooth(copy)) refuse(f, "a coefficient jumps or bends");
+  pcsim_program_destroy(&copy);
+  return status;
+}
+
 /* Their names: cotangents of the derivatives. Nonlinear: a coefficient depends on the unknown. */
 static pcsim_status make_program(finder *f) {
   const char *wrt[TERMS], *names[TERMS];
@@ -101,6 +115,7 @@ static pcsim_status make_program(finder *f) {
   for (int i = 0; (input = pcsim_program_input(reverse, i, NULL, &used)); i++)
     for (int k = 0; k < f->num_terms; k++)
       if (used && !strcmp(input, wrt[k])) refuse(f, "the equation is not linear");
+  PCSIM_GOTO(check_smooth(f, reverse, names), status, done);
   if (*f->b->why) goto done;
   /* the derivatives of coefficients that q takes: of term i by what it is by, as number i */
   int *packed = &orders[0][0];

@@ -14,7 +14,8 @@
  * is off on the boundary adds its largest absolute value where c <= 0 (maximum principle). Through time of
  *  length T norms are over space and time, and |e| <= (1 - exp(-mu T / m)) / mu |r|; what is off at the start
  *  adds its norm times the root of the mean of exp(-2 mu t / m). Evans: Partial Differential Equations, 6.2,
- *  6.4, 7.1. */
+ *  6.4, 7.1. Coefficients of derivatives that jump or bend are refused: a jump leaves a jump of the flux that
+ *  no residual at points holds. */
 #ifndef PCSIM_PINN_BOUND_H
 #define PCSIM_PINN_BOUND_H
 

@@ -42,15 +42,25 @@ static pcsim_status add_up(pcsim_training *t, const bound *b, double *absolute) 
   return PCSIM_OK;
 }
 
+/* Jumps between networks are in no residual of the equation. What they add to the error depends on how the
+ * interface lies in the domain: the normal derivatives there of the equation's solutions for all sources of
+ * norm 1 would have to be bounded. */
+static const char *not_one_network(pcsim_training *t) {
+  if (t->from->regions)
+    return "regions have a network each, and what jumps between them is in no residual of the equation";
+  return t->choice.slabs > 1 ? "there are several slabs of time" : NULL;
+}
+
 static pcsim_status find(pcsim_training *t, double *points, double *values, pcsim_training_bound *out) {
   bound b;
   double absolute = INFINITY, sum = 0;
+  const char *several = not_one_network(t);
+  if (several) {
+    snprintf(out->reason, sizeof out->reason, "%s", several);
+    return PCSIM_OK;
+  }
   PCSIM_TRY(pcsim_training_points(t, 0, POINTS, points));
   PCSIM_TRY(bound_find(&t->from->problem, LOOKED_AT, points, &b));
-  if (b.known && t->choice.slabs > 1) {
-    b.known = false;
-    snprintf(b.why, sizeof b.why, "there are several slabs of time");
-  }
   if (b.known) PCSIM_TRY(add_up(t, &b, &absolute));
   if (b.known && isinf(absolute))
     snprintf(b.why, sizeof b.why, "values at the boundary are penalised and there is no maximum principle");

@@ -91,6 +91,10 @@ const char *pcsim_program_input(const pcsim_program *program, int i, int *rows, 
 const char *pcsim_program_output(const pcsim_program *program, int i, int *rows);
 /** The same of its parameters; `*columns` too. */
 const char *pcsim_program_parameter_name(const pcsim_program *program, int i, int *rows, int *columns);
+/** Do outputs depend on no operator that jumps or bends (abs, min, max, sign, step, comparisons, where,
+ * floor, least and largest of a row, tables; user operators are taken for such)? Their derivatives leave out
+ * what the jumps and bends hold. */
+bool pcsim_program_is_smooth(const pcsim_program *program);
 
 /** The piecewise linear function through points x [points] (ascending, two or more), y [points], at every
  *  number of `a` [rows]; beyond the ends the last value goes on. The numbers are copied into the program.

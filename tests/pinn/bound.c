@@ -57,6 +57,8 @@ static void closed_forms(void **state) {
       {{square, "9*y*u_x - 9*x*u_y - lap(u) + 1", zero}, 1 / LAMBDA, 1e-12, 0, true},
       /* div b = 3: the mean of both forms of the equation */
       {{square, "3*x*u_x - lap(u) + 1", zero}, 1 / (LAMBDA - 1.5), 1e-12, 0, true},
+      /* sources and what multiplies u may jump */
+      {{square, "lap(u) - where(x < 0.5, 0, 3)*u + abs(x - 0.5)", zero}, 1 / LAMBDA, 1e-12, 0, true},
       /* least diffusion 1, found at the points */
       {{square, "div((1 + x^2 + y)*grad(u)) + 1", zero}, 1 / LAMBDA, 2e-2, 0, true},
       {{square, "2*u_xx + u_xy + 2*u_yy", zero}, 1 / (1.5 * LAMBDA), 1e-12, 0, true},
@@ -100,12 +102,38 @@ static void nothing_known(void **state) {
       {{square, "lap(u) + 1", "boundaries: {x-min: {u: 0}, x-max: {\"dn(u)\": 0}, \"y-*\": {u: 0}}"},
        "the unknown is not given on the whole boundary"},
       {{square, "lap(u) + 1", "boundaries: {x-min: {periodic: x-max}, \"y-*\": {u: 0}}"}, "it is periodic"},
+      /* the flux jumps where its coefficient does, and no residual at points holds that */
+      {{square, "div(where(x < 0.5, 1, 100)*grad(u)) + 1", zero}, "a coefficient jumps or bends"},
+      {{square, "(1 + abs(x - 0.5))*lap(u) + 1", zero}, "a coefficient jumps or bends"},
+      {{square, "lap(u) + max(y, 1)*u_x + 1", zero}, "a coefficient jumps or bends"},
   };
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     const bound b = constants(&unknown[i].t);
     if (b.known || strcmp(b.why, unknown[i].why) != 0)
       fail_msg("%s: %s, expected %s", unknown[i].t.equation, b.known ? "known" : b.why, unknown[i].why);
   }
+}
+
+/* Regions have a network each. What the interface leaves is in no residual of the equation: networks that are
+ * constant in each region would have a bound of nothing at all. */
+static void networks_of_regions(void **state) {
+  (void)state;
+  static const char bars[] =
+      "domain: {box: {x: [0, 1], y: [0, 1]}, regions: {left: \"x < 0.5\"}}\n"
+      "physics: {unknowns: [u], coefficients: {k: {left: 1, rest: 9}}, equations: [\"div(k*grad(u)) + 1\"]}\n"
+      "boundaries: {\"*\": {u: 0}}\nnetwork: {layers: [5]}\ntrain: {budget: 1 steps, points: 16}\n";
+  pcsim_tree *tree;
+  pcsim_training *t = NULL;
+  pcsim_training_bound b;
+  assert_ok(pcsim_tree_parse(bars, strlen(bars), "case", &tree));
+  assert_ok(pcsim_training_read(tree, &t));
+  assert_ok(pcsim_tree_status(tree));
+  assert_ok(pcsim_training_error_bound(t, &b));
+  assert_false(b.known);
+  assert_string_equal(b.reason, "regions have a network each, and what jumps between them is in no residual "
+                                "of the equation");
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
 }
 
 /* Trainings stopped early, with values built in and penalised: the true error is below the bound, and not so
@@ -164,7 +192,7 @@ static void above(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms), cmocka_unit_test(nothing_known),
-                                     cmocka_unit_test(above)};
+                                     cmocka_unit_test(networks_of_regions), cmocka_unit_test(above)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
