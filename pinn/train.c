@@ -70,7 +70,8 @@ static pcsim_status redraw(pcsim_training *t) {
   return PCSIM_OK;
 }
 
-/* More points where those that training does not see are fitted worse; `*grown` says so. */
+/* More points where those that training does not see are fitted worse; `*grown` says so. There are more of
+ * these, too: what was best is judged by the same ones as what comes. */
 static pcsim_status grow(pcsim_training *t, bool *grown) {
   const int64_t num = train_num_regions(t->from), parts = num ? num : 1;
   double held_out;
@@ -81,7 +82,7 @@ static pcsim_status grow(pcsim_training *t, bool *grown) {
   if (!*grown) return PCSIM_OK;
   PCSIM_TRY(train_grow(t, points));
   t->kind->changed(t->optimizer);
-  return PCSIM_OK;
+  return train_judge_best(t);
 }
 
 /* Before a step: what is due at its number, and a way out where no step was found. */

@@ -106,6 +106,8 @@ struct pcsim_training {
   choice choice;
   train_part part;
   pcsim_program *start, *base; /**< owned: what `part` borrows */
+  double *points;              /**< [num_points][num_coordinates] a stage begins with, inside; owned */
+  int64_t num_points;          /**< 0: it draws its own */
   int num_finished;
   train_finished *finished; /**< [num_finished], in their order */
   int num_measures;
@@ -250,6 +252,9 @@ pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
 pcsim_status train_draw(pcsim_training *t, const double *interior) PCSIM_NODISCARD;
 /** More points: those of the interior stay, new ones lie where the residuals of t->theta are large. */
 pcsim_status train_grow(pcsim_training *t, int64_t points) PCSIM_NODISCARD;
+/** The points of the interior, n of them, and as many more or fewer of the other groups as that makes: those
+ * of a training with one interior. */
+pcsim_status train_take_points(pcsim_training *t, int64_t n, const double *points) PCSIM_NODISCARD;
 /** n points of a group, and its columns [n][train_num_columns]: normals, or measured values. Of measured
  * values there are as many as there are. */
 pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
@@ -262,6 +267,8 @@ pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, 
 pcsim_status train_fresh_squares(pcsim_training *t, int group, double *squares) PCSIM_NODISCARD;
 /** Loss at points that training does not see. */
 pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) PCSIM_NODISCARD;
+/** Losses of the best state, after points or weights have changed. */
+pcsim_status train_judge_best(pcsim_training *t) PCSIM_NODISCARD;
 /** Weights that balance the groups, into the groups and (not `quiet`) the log. */
 pcsim_status train_balance(pcsim_training *t, bool quiet) PCSIM_NODISCARD;
 /** Where the first residual that is no number stands, into `text`; false: nowhere. */

@@ -90,7 +90,8 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   PCSIM_TRY(pcsim_alloc(n, sizeof *t->best, &t->best));
   memcpy(t->theta, t->parameters.start, n * sizeof *t->theta);
   memcpy(t->best, t->theta, n * sizeof *t->best);
-  PCSIM_TRY(train_draw(t, NULL));
+  if (t->num_points) PCSIM_TRY(train_take_points(t, t->num_points, t->points));
+  else PCSIM_TRY(train_draw(t, NULL));
   if (t->part.slab && !t->part.stage) PCSIM_TRY(train_grow(t, choose_more_points(t->group[0].n)));
   PCSIM_TRY(train_balance(t, quiet));
   PCSIM_TRY(train_held_out(t, t->theta, &t->held_out));
@@ -100,8 +101,7 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   t->best_loss = t->loss;
   if (t->part.base) { /* numbers of 0 give no correction: what is kept is never worse than before */
     memset(t->best, 0, n * sizeof *t->best);
-    PCSIM_TRY(train_held_out(t, t->best, &t->best_held_out));
-    PCSIM_TRY(o->loss(o, t->best, &t->best_loss, NULL));
+    PCSIM_TRY(train_judge_best(t));
   }
   t->kind = optimizer_find(t->choice.optimizer);
   if (t->kind == t->from->options.optimizer)

@@ -307,6 +307,5 @@ pcsim_status train_reweigh(pcsim_training *t) {
   if (!changed) return PCSIM_OK;
   t->kind->changed(t->optimizer);
   PCSIM_TRY(o->loss(o, t->theta, &t->loss, NULL));
-  PCSIM_TRY(o->loss(o, t->best, &t->best_loss, NULL));
-  return train_held_out(t, t->best, &t->best_held_out);
+  return train_judge_best(t);
 }

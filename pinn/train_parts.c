@@ -161,16 +161,31 @@ void train_forget(pcsim_training *t) {
   pcsim_free(&t->finished), pcsim_free(&t->measure);
   pcsim_program_destroy(&t->start);
   pcsim_program_destroy(&t->base);
-  t->num_finished = t->num_measures = 0;
+  pcsim_free(&t->points);
+  t->num_finished = t->num_measures = t->num_points = 0;
 }
 
 /* -------------------------------------------------------------------------- the next one */
+
+/* A stage has the points of the network that it corrects, those that were added where residuals were large
+ * among them: fewer would be overfitted, and its best state judged by fewer that it does not see. */
+static pcsim_status keep_points(pcsim_training *t) {
+  const double *points;
+  const int64_t n = groups_get_points(t->groups, 0, &points),
+                numbers = n * t->from->problem.domain->num_coordinates;
+  PCSIM_TRY(pcsim_realloc((size_t)numbers, sizeof *t->points, &t->points));
+  memcpy(t->points, points, (size_t)numbers * sizeof *points);
+  t->num_points = n;
+  return PCSIM_OK;
+}
 
 pcsim_status train_next(pcsim_training *t, train_kind kind) {
   train_part *part = &t->part;
   const int slabs = t->choice.slabs;
   const network_options before = t->choice.network;
   PCSIM_TRY(keep(t, kind));
+  t->num_points = 0;
+  if (kind == TRAIN_STAGE) PCSIM_TRY(keep_points(t));
   train_release(t);
   part->number++;
   part->slab += kind == TRAIN_SLAB;

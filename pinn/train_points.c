@@ -181,6 +181,18 @@ pcsim_status train_draw(pcsim_training *t, const double *interior) {
   return PCSIM_OK;
 }
 
+/* Points of all groups whose number is free, times `share`. */
+static void multiply_numbers(pcsim_training *t, double share) {
+  for (int g = 0; g < t->num_groups; g++)
+    if (t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED && !train_is_integral(&t->group[g]))
+      t->group[g].n = llround(share * (double)t->group[g].n);
+}
+
+pcsim_status train_take_points(pcsim_training *t, int64_t n, const double *points) {
+  multiply_numbers(t, (double)n / (double)t->group[0].n);
+  return train_draw(t, points);
+}
+
 pcsim_status train_grow(pcsim_training *t, int64_t n) {
   const int width = t->from->problem.domain->num_coordinates;
   const double share = (double)n / (double)t->group[0].n;
@@ -191,11 +203,10 @@ pcsim_status train_grow(pcsim_training *t, int64_t n) {
     if (t->group[g].kind == TRAIN_INTERIOR) at += llround(share * (double)t->group[g].n);
   PCSIM_TRY(pcsim_alloc((size_t)(at * width), sizeof *points, &points));
   at = 0;
+  multiply_numbers(t, share);
   for (int g = 0; g < t->num_groups && status == PCSIM_OK; g++) {
     const double *old;
-    const int64_t had = groups_get_points(t->groups, g, &old), more = llround(share * (double)t->group[g].n);
-    if (t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED && !train_is_integral(&t->group[g]))
-      t->group[g].n = more;
+    const int64_t had = groups_get_points(t->groups, g, &old), more = t->group[g].n;
     if (t->group[g].kind != TRAIN_INTERIOR) continue;
     memcpy(points + at * width, old, (size_t)(had * width) * sizeof *points);
     status = adaptive_points(t, g, (uint64_t)t->step, more - had, points + (at + had) * width);
@@ -234,6 +245,12 @@ pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss
     for (int k = 0; k < groups_rows(t->groups, g); k++) *loss += 0.5 * weight[k] * squares[k];
   }
   return PCSIM_OK;
+}
+
+pcsim_status train_judge_best(pcsim_training *t) {
+  objective *o = groups_objective(t->groups);
+  PCSIM_TRY(o->loss(o, t->best, &t->best_loss, NULL));
+  return train_held_out(t, t->best, &t->best_held_out);
 }
 
 pcsim_status train_fresh_squares(pcsim_training *t, int g, double *squares) {

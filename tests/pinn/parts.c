@@ -177,6 +177,40 @@ static void stages(void **state) {
   resumed(text, first + 100, 10, points);
 }
 
+/* Points that are added are added to those held out, too: what was best is judged by these. A stage goes on
+ * with the points of the network that it corrects. */
+static void points_grow(void **state) {
+  (void)state;
+  enum { MOST = 2 * 4096 };
+  static double before[MOST];
+  pcsim_tree *tree;
+  pcsim_training *t = make("domain: {box: {x: [0, 1], y: [0, 2]}}\n"
+                           "physics: {unknowns: [u], equations: [\"lap(u) + sin(5*x)\"]}\n"
+                           "boundaries: {\"*\": {u: 0, exact: false}}\n"
+                           "network: {layers: [10, 10], activation: tanh, scale: 3}\n"
+                           "train: {budget: 1000 steps, points: 40, threads: 1}\n",
+                           &tree);
+  const int64_t few = t->group[0].n, on = t->group[1].n;
+  const double old = t->best_held_out;
+  const double *points;
+  optimizer_report report;
+  double loss;
+  while (t->group[0].n == few && t->step < 1000) assert_ok(train_step(t, &report));
+  assert_true(t->group[0].n > few && t->group[1].n > on);
+  assert_true(t->best_held_out != old); /* the start, by more points */
+  assert_ok(train_held_out(t, t->best, &loss));
+  assert_true(loss == t->best_held_out);
+  const int64_t many = groups_get_points(t->groups, 0, &points), many_on = t->group[1].n;
+  assert_true(many == t->group[0].n && 2 * many <= MOST);
+  memcpy(before, points, (size_t)many * 2 * sizeof *points);
+  assert_ok(train_next(t, TRAIN_STAGE));
+  assert_int_equal(groups_get_points(t->groups, 0, &points), many);
+  assert_memory_equal(before, points, (size_t)many * 2 * sizeof *points);
+  assert_true(t->group[0].n == many && t->group[1].n == many_on);
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+}
+
 static void refused(void **state) {
   (void)state;
   static const struct {
@@ -218,7 +252,8 @@ static void refused(void **state) {
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(slabs), cmocka_unit_test(resumes),
-                                     cmocka_unit_test(stages), cmocka_unit_test(refused)};
+                                     cmocka_unit_test(stages), cmocka_unit_test(points_grow),
+                                     cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
