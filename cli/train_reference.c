@@ -8,20 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points that expressions are compared at, and how many of them, or of the values of a table or a run, at a
- * look on the way. */
-enum { NUM_POINTS = 20000, LOOK_POINTS = 2000, MOST = 64 };
-
 /* Components of the velocity, as a training calls them. */
 static const char *const velocity[TRAIN_PARTS] = {"u", "v", "w"};
-
-/* A named solution: its value at a point of coordinates (x, t), parameter `nu` of the entry or of the case.
- */
-typedef struct {
-  const char *name;
-  int num_coordinates;
-  double (*value)(const double *x, double nu);
-} named_solution;
 
 /* Burgers' equation u_t + u u_x = nu u_xx with u(x, 0) = -sin(pi x), period 2: the transform of Cole and
  * Hopf,
@@ -48,38 +36,7 @@ static double cole_hopf(const double *x, double nu) {
   return above / below;
 }
 
-static const named_solution solutions[] = {{"burgers-cole-hopf", 2, cole_hopf}};
-
-/* One compared unknown, or the velocity as a whole. */
-typedef struct {
-  int num_parts;
-  int part[TRAIN_PARTS]; /* [num_parts] unknowns */
-  pcsim_expr *expr;      /* of the coordinates; or */
-  const named_solution *solution;
-  double nu;
-  train_table table;        /* or values at points; of a run once it is there */
-  const pcsim_node *run;    /* NULL: none */
-  double held[64];          /* of a run: [coordinates] NaN where they are not held */
-  int quantity, comparison; /* places; comparison -1: reported only */
-  bool absolute;            /* not relative to the size of the reference */
-} field;
-
-/* A quantity of a monitor and its known value. */
-typedef struct {
-  int monitored, comparison; /* places */
-} valued;
-
-struct cli_train_references {
-  int num;
-  field field[MOST];
-  const cli_train_monitors *monitors; /* borrowed */
-  int num_valued;
-  valued valued[MOST];
-  int num_quantities, num_comparisons;
-  pcsim_quantity quantity[MOST];
-  pcsim_comparison comparison[MOST];
-  double *points, *values, *exact; /* of NUM_POINTS */
-};
+static const train_solution solutions[] = {{"burgers-cole-hopf", 2, cole_hopf}};
 
 void cli_train_references_destroy(cli_train_references **references) {
   cli_train_references *r = *references;
@@ -88,7 +45,7 @@ void cli_train_references_destroy(cli_train_references **references) {
     pcsim_expr_destroy(&r->field[i].expr);
     train_table_free(&r->field[i].table);
   }
-  pcsim_free(&r->points), pcsim_free(&r->values), pcsim_free(&r->exact);
+  pcsim_free(&r->points), pcsim_free(&r->values), pcsim_free(&r->exact), pcsim_free(&r->room);
   pcsim_free(references);
 }
 
@@ -141,7 +98,7 @@ static double parameter_nu(pcsim_tree *tree, const pcsim_node *node) {
 
 /* An expression of the coordinates, inputs of the network among them, and of the other parameters. */
 static void read_expression(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
-                            field *f) {
+                            train_field *f) {
   const char *const *names, *other[256];
   const double *values;
   double number[256];
@@ -160,7 +117,8 @@ static void read_expression(pcsim_tree *tree, const pcsim_training_view *v, cons
   pcsim_error_clear();
 }
 
-static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node, field *f) {
+static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
+                       train_field *f) {
   const pcsim_node *exact = pcsim_node_get(node, "exact");
   for (size_t i = 0; i < sizeof solutions / sizeof *solutions; i++)
     if (!strcmp(pcsim_node_text(exact), solutions[i].name)) f->solution = &solutions[i];
@@ -179,7 +137,7 @@ static void read_exact(pcsim_tree *tree, const pcsim_training_view *v, const pcs
 
 /* The run is looked for here and opened later: reading a case solves nothing. */
 static pcsim_status read_run(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *node,
-                             field *f) {
+                             train_field *f) {
   const pcsim_node *at = pcsim_node_get(node, "at");
   char *path = NULL;
   f->run = pcsim_node_get(node, "run");
@@ -202,7 +160,8 @@ static pcsim_status read_run(pcsim_tree *tree, const pcsim_training_view *v, con
   return PCSIM_OK;
 }
 
-static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsim_node *node, field *f) {
+static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsim_node *node,
+                           train_field *f) {
   double relative = NAN, absolute = NAN;
   const pcsim_node *source = pcsim_node_get(node, "source");
   pcsim_node_number(tree, node, "tolerance", &relative);
@@ -225,7 +184,7 @@ static void add_comparison(pcsim_tree *tree, cli_train_references *r, const pcsi
 }
 
 /* Unknowns that a name stands for; none: `num_parts` 0. */
-static void find_parts(const pcsim_training_view *v, const char *name, field *f) {
+static void find_parts(const pcsim_training_view *v, const char *name, train_field *f) {
   const int most = !strcmp(name, "velocity") && v->flow ? v->num_space : 1;
   f->num_parts = 0;
   for (int i = 0; i < most; i++)
@@ -244,8 +203,8 @@ static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, c
     return PCSIM_OK;
   }
   pcsim_node_check(tree, node, field_keys, NUM_FIELD_KEYS, where);
-  field *f = &r->field[r->num];
-  *f = (field){.num_parts = 0};
+  train_field *f = &r->field[r->num];
+  *f = (train_field){.num_parts = 0};
   find_parts(v, name, f);
   const pcsim_node *exact = pcsim_node_get(node, "exact"), *table = pcsim_node_get(node, "table"),
                    *run = pcsim_node_get(node, "run");
@@ -260,7 +219,7 @@ static pcsim_status read_field(pcsim_tree *tree, const pcsim_training_view *v, c
   if (has_exact) read_exact(tree, v, node, f);
   else
     PCSIM_TRY(has_run ? read_run(tree, v, node, f)
-                      : cli_train_read_table(tree, v, pcsim_node_get(node, "table"), &f->table));
+                      : cli_train_read_table(tree, v, pcsim_node_get(node, "table"), f->part[0], &f->table));
   f->quantity = r->num_quantities++;
   pcsim_quantity *q = &r->quantity[f->quantity];
   snprintf(q->name, sizeof q->name, "error.%s", name);
@@ -295,7 +254,7 @@ static void read_value(pcsim_tree *tree, cli_train_references *r, const char *na
                        "`%s` needs either a positive `tolerance`, relative to a value that is not zero, or "
                        "a positive `absolute` one",
                        name);
-  r->valued[r->num_valued++] = (valued){monitored, r->num_comparisons};
+  r->valued[r->num_valued++] = (train_valued){monitored, r->num_comparisons};
   pcsim_comparison *c = &r->comparison[r->num_comparisons++];
   *c = (pcsim_comparison){.value = NAN,
                           .reference = value,
@@ -312,10 +271,10 @@ static void report_unknown(pcsim_tree *tree, const pcsim_training_view *v, const
                            const pcsim_node *at, const char *name) {
   const pcsim_quantity *q;
   const int n = cli_train_monitors_quantities(r->monitors, &q);
-  const char *names[4 * MOST];
+  const char *names[4 * TRAIN_REFERENCES];
   int num = 0;
-  for (int u = 0; u < v->num_unknowns && num < 4 * MOST; u++) names[num++] = v->unknown[u];
-  for (int i = 0; i < n && num < 4 * MOST; i++) names[num++] = q[i].name;
+  for (int u = 0; u < v->num_unknowns && num < 4 * TRAIN_REFERENCES; u++) names[num++] = v->unknown[u];
+  for (int i = 0; i < n && num < 4 * TRAIN_REFERENCES; i++) names[num++] = q[i].name;
   const char *near = pcsim_nearest(name, names, (size_t)num);
   pcsim_tree_problem(tree, at, "`%.64s` is no unknown%s%s%s%s", name,
                      n ? " and no quantity of a monitor" : "", near ? "; did you mean `" : "",
@@ -327,11 +286,12 @@ static pcsim_status read_all(pcsim_tree *tree, pcsim_training *t, cli_train_refe
   const pcsim_node *node = pcsim_node_get(pcsim_tree_root(tree), "reference");
   for (int64_t i = 0; i < pcsim_node_size(node); i++) {
     const char *name = pcsim_node_key(node, i);
-    field named;
+    train_field named;
     find_parts(v, name, &named);
     const bool known = named.num_parts > 0;
     const int monitored = known ? -1 : find_monitored(r, name);
-    if (r->num + r->num_valued == MOST) pcsim_tree_problem(tree, node, "more than %d references", MOST);
+    if (r->num + r->num_valued == TRAIN_REFERENCES)
+      pcsim_tree_problem(tree, node, "more than %d references", TRAIN_REFERENCES);
     else if (monitored >= 0) read_value(tree, r, name, monitored, pcsim_node_get(node, name));
     else if (!known) report_unknown(tree, v, r, pcsim_node_key_node(node, i), name);
     else PCSIM_TRY(read_field(tree, v, r, name, pcsim_node_get(node, name)));
@@ -357,7 +317,7 @@ pcsim_status cli_train_references_read(pcsim_tree *tree, pcsim_training *trainin
 pcsim_status cli_train_references_prepare(cli_train_references *r, cli *c, pcsim_training *t) {
   const pcsim_training_view *v = pcsim_training_get(t);
   for (int i = 0; r && i < r->num; i++) {
-    field *f = &r->field[i];
+    train_field *f = &r->field[i];
     const char *names[TRAIN_PARTS];
     char *path = NULL;
     if (!f->run) continue;
@@ -367,146 +327,6 @@ pcsim_status cli_train_references_prepare(cli_train_references *r, cli *c, pcsim
     pcsim_status status = cli_train_run_table(c, path, t, names, f->num_parts, f->held, &f->table);
     pcsim_free(&path);
     PCSIM_TRY(status);
-  }
-  return PCSIM_OK;
-}
-
-/* -------------------------------------------------------------------------- comparing */
-
-static bool is_table(const field *f) { return !f->expr && !f->solution; }
-
-static double value_at(const field *f, const double *x) {
-  return f->solution ? f->solution->value(x, f->nu) : pcsim_expr_eval(f->expr, x);
-}
-
-/* What looks see; the error of the whole may be another where few points hold much of it. */
-static void log_looks(const cli_train_references *r) {
-  for (int i = 0; i < r->num; i++) {
-    const int64_t all = is_table(&r->field[i]) ? r->field[i].table.rows : NUM_POINTS;
-    if (all > LOOK_POINTS)
-      pcsim_log(PCSIM_LOG_INFO, "%s: of %d of %lld points on the way, of all at the end",
-                r->quantity[r->field[i].quantity].name, LOOK_POINTS, (long long)all);
-  }
-}
-
-/* Points that all expressions are compared at, with the exact values: made once. */
-static pcsim_status make_points(cli_train_references *r, pcsim_training *t) {
-  const pcsim_training_view *v = pcsim_training_get(t);
-  if (r->points) return PCSIM_OK;
-  log_looks(r);
-  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_coordinates, sizeof *r->points, &r->points));
-  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)v->num_unknowns, sizeof *r->values, &r->values));
-  PCSIM_TRY(pcsim_alloc((size_t)NUM_POINTS * (size_t)r->num, sizeof *r->exact, &r->exact));
-  PCSIM_TRY(pcsim_training_points(t, 0, NUM_POINTS, r->points));
-  for (int i = 0; i < r->num; i++)
-    for (int64_t k = 0; !is_table(&r->field[i]) && k < NUM_POINTS; k++)
-      r->exact[(int64_t)i * NUM_POINTS + k] = value_at(&r->field[i], r->points + k * v->num_coordinates);
-  return PCSIM_OK;
-}
-
-/* Sums over points for an error. */
-typedef struct {
-  double difference, size, weight;
-} sums;
-
-/* One unknown: `values` [n][stride] against `exact` [n], weights [n] (NULL: 1); without the means where a
- * constant is free. */
-static void add_sums(const double *exact, const double *values, const double *weight, int64_t n, int stride,
-                     bool gauge, sums *s) {
-  double mean[2] = {0, 0}, all = 0;
-  for (int64_t k = 0; k < n; k++) {
-    const double w = weight ? weight[k] : 1;
-    all += w;
-    if (gauge) mean[0] += w * exact[k], mean[1] += w * values[k * stride];
-  }
-  s->weight = all;
-  for (int64_t k = 0; k < n; k++) {
-    const double w = weight ? weight[k] : 1;
-    const double e = exact[k] - mean[0] / all, u = values[k * stride] - mean[1] / all;
-    s->difference += w * (u - e) * (u - e), s->size += w * e * e;
-  }
-}
-
-/* Root mean square of the difference, over that of the exact values where these are not zero. */
-static double error_of(const sums *s, bool absolute) {
-  if (absolute || s->size == 0) return sqrt(s->difference / s->weight);
-  return sqrt(s->difference / s->size);
-}
-
-/* Row k of the n rows of a table that are compared: of all, or at a look one of each of n parts of equal
- * length, the same at all looks. Each row is as likely as any other, also where rows go along the lines of a
- * mesh. */
-static int64_t row_of(const train_table *table, int64_t n, int64_t k) {
-  if (n == table->rows) return k;
-  const double at = (double)k + pcsim_random_uniform(1, 0, (uint64_t)k);
-  const int64_t row = (int64_t)(at * ((double)table->rows / (double)n));
-  return row < table->rows ? row : table->rows - 1;
-}
-
-/* At all points of a table, or at some of them. */
-static pcsim_status compare_table(const field *f, pcsim_training *t, bool whole, double *error) {
-  const pcsim_training_view *v = pcsim_training_get(t);
-  const train_table *table = &f->table;
-  const int d = v->num_coordinates, m = v->num_unknowns;
-  const int64_t n = whole || table->rows <= LOOK_POINTS ? table->rows : LOOK_POINTS;
-  double *points = NULL, *values = NULL, *exact = NULL, *weight = NULL;
-  sums s = {0};
-  pcsim_status status;
-  PCSIM_GOTO(pcsim_alloc((size_t)(n * d), sizeof *points, &points), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)(n * m), sizeof *values, &values), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *exact, &exact), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *weight, &weight), status, done);
-  for (int64_t k = 0; k < n; k++) {
-    const int64_t row = row_of(table, n, k);
-    memcpy(points + k * d, table->points + row * d, (size_t)d * sizeof *points);
-    weight[k] = table->weight ? table->weight[row] : 1;
-  }
-  PCSIM_GOTO(pcsim_training_evaluate(t, n, points, values, NULL), status, done);
-  for (int i = 0; i < f->num_parts; i++) {
-    for (int64_t k = 0; k < n; k++) exact[k] = table->values[i * table->rows + row_of(table, n, k)];
-    add_sums(exact, values + f->part[i], weight, n, m, v->gauge[f->part[i]], &s);
-  }
-  *error = error_of(&s, f->absolute);
-done:
-  pcsim_free(&points), pcsim_free(&values), pcsim_free(&exact), pcsim_free(&weight);
-  return status;
-}
-
-static void compare_values(cli_train_references *r) {
-  const pcsim_quantity *q;
-  (void)cli_train_monitors_quantities(r->monitors, &q);
-  for (int i = 0; i < r->num_valued; i++) {
-    pcsim_comparison *c = &r->comparison[r->valued[i].comparison];
-    c->value = q[r->valued[i].monitored].value;
-    c->error = fabs(c->value - c->reference) / (c->absolute ? 1 : fabs(c->reference));
-    c->met = c->error <= c->tolerance;
-  }
-}
-
-pcsim_status cli_train_references_compare(cli_train_references *r, pcsim_training *t, bool whole) {
-  const pcsim_training_view *v = pcsim_training_get(t);
-  if (!r) return PCSIM_OK;
-  compare_values(r);
-  if (!r->num) return PCSIM_OK;
-  PCSIM_TRY(make_points(r, t));
-  const int64_t n = whole ? NUM_POINTS : LOOK_POINTS; /* the first points of a draw are spread evenly too */
-  PCSIM_TRY(pcsim_training_evaluate(t, n, r->points, r->values, NULL));
-  for (int i = 0; i < r->num; i++) {
-    field *f = &r->field[i];
-    double error = NAN;
-    if (is_table(f)) {
-      PCSIM_TRY(compare_table(f, t, whole, &error));
-    } else {
-      sums s = {0};
-      add_sums(r->exact + (int64_t)i * NUM_POINTS, r->values + f->part[0], NULL, n, v->num_unknowns,
-               v->gauge[f->part[0]], &s);
-      error = error_of(&s, f->absolute);
-    }
-    r->quantity[f->quantity].value = error;
-    if (f->comparison < 0) continue;
-    pcsim_comparison *c = &r->comparison[f->comparison];
-    c->value = c->error = error;
-    c->met = error <= c->tolerance;
   }
   return PCSIM_OK;
 }

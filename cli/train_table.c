@@ -93,8 +93,59 @@ static pcsim_status read_lines(pcsim_tree *tree, const pcsim_training_view *v, c
   return PCSIM_OK;
 }
 
+/* ------------------------------------------------------------------- rows of one time */
+
+/* A row of the table by what is not space. */
+typedef struct {
+  const double *key; /* [width] */
+  size_t width;
+  int64_t row;
+} ordered;
+
+static int compare_keys(const ordered *a, const ordered *b) {
+  for (size_t k = 0; k < a->width; k++)
+    if (a->key[k] != b->key[k]) return a->key[k] < b->key[k] ? -1 : 1;
+  return 0;
+}
+static int compare_rows(const void *one, const void *other) {
+  const ordered *a = one, *b = other;
+  const int keys = compare_keys(a, b);
+  return keys ? keys : (a->row > b->row) - (a->row < b->row);
+}
+
+/* An unknown that has no level is compared without its mean over the rows of each time and set of inputs. */
+static pcsim_status group_rows(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *table,
+                               train_table *f) {
+  const int64_t d = v->num_coordinates, n = f->rows;
+  ordered *order = NULL;
+  double *room = NULL;
+  bool alone = false;
+  pcsim_status status;
+  if (!n || v->num_coordinates == v->num_space) return PCSIM_OK;
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *order, &order), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)(n * (d + 1)), sizeof *room, &room), status, done);
+  for (int64_t i = 0; i < n; i++)
+    order[i] = (ordered){f->points + i * d + v->num_space, (size_t)(d - v->num_space), i};
+  qsort(order, (size_t)n, sizeof *order, compare_rows);
+  for (int64_t i = 0; i < n; i++) {
+    memcpy(room + i * d, f->points + order[i].row * d, (size_t)d * sizeof *room);
+    room[n * d + i] = f->values[order[i].row];
+    alone = alone || ((i == 0 || compare_keys(&order[i - 1], &order[i])) &&
+                      (i == n - 1 || compare_keys(&order[i], &order[i + 1])));
+  }
+  memcpy(f->points, room, (size_t)(n * d) * sizeof *room);
+  memcpy(f->values, room + n * d, (size_t)n * sizeof *room);
+  if (alone)
+    pcsim_tree_problem(tree, pcsim_node_get(table, "file"),
+                       "the equations fix this unknown up to a function of time and inputs: it needs several "
+                       "rows for each time and set of inputs");
+done:
+  pcsim_free(&order), pcsim_free(&room);
+  return status;
+}
+
 pcsim_status cli_train_read_table(pcsim_tree *tree, const pcsim_training_view *v, const pcsim_node *table,
-                                  train_table *f) {
+                                  int part, train_table *f) {
   const pcsim_node *file = pcsim_node_get(table, "file"), *columns = pcsim_node_get(table, "columns");
   char *path = NULL, *text = NULL;
   size_t size;
@@ -112,6 +163,7 @@ pcsim_status cli_train_read_table(pcsim_tree *tree, const pcsim_training_view *v
     return PCSIM_OK;
   }
   pcsim_status status = read_lines(tree, v, table, text, f);
+  if (status == PCSIM_OK && v->gauge[part]) status = group_rows(tree, v, table, f);
   pcsim_free(&text);
   pcsim_free(&path);
   return status;

@@ -124,16 +124,6 @@ static void check_initial(problem *p) {
   }
 }
 
-/* A pressure of which only the gradient appears is fixed by a condition or not at all. */
-static void find_gauges(problem *p) {
-  for (int u = 0; u < p->num_unknowns; u++) {
-    p->gauge[u] = !strcmp(p->unknown[u], "p") &&
-                  pcsim_node_get(pcsim_node_get(pcsim_tree_root(p->tree), "physics"), "model") != NULL;
-    for (int i = 0; i < p->num_conditions; i++)
-      if (p->condition[i].unknown == u) p->gauge[u] = false;
-  }
-}
-
 /* Parameters of the case; those that the network takes as inputs are coordinates. */
 static pcsim_status take_parameters(problem *p) {
   const char *const *names;
@@ -170,6 +160,5 @@ pcsim_status problem_read(pcsim_tree *tree, const domain_view *d, const regions 
   if (status == PCSIM_OK) status = problem_conditions(p, &p->written);
   if (status == PCSIM_OK) status = check_conditions(p);
   if (status == PCSIM_OK && region < 0) check_initial(p);
-  find_gauges(p);
   return status;
 }

@@ -83,7 +83,6 @@ typedef struct {
   problem_coefficient coefficient[PROBLEM_MAX]; /**< of unknown num_solved + i */
   char *unknown[PROBLEM_MAX];                   /**< owned */
   const pcsim_node *unknown_node[PROBLEM_MAX];
-  bool gauge[PROBLEM_MAX]; /**< fixed up to a constant only */
   int num_equations;
   problem_text equation[PROBLEM_MAX];
   int (*order)[DOMAIN_MAX]; /**< [num_unknowns] highest derivative by each coordinate in the equations; owned

@@ -138,6 +138,7 @@ static pcsim_status look(course *c, const optimizer_report *report) {
   if (t->held_out < t->best_held_out) {
     t->best_held_out = t->held_out, t->best_loss = t->loss;
     memcpy(t->best, t->theta, (size_t)t->num_parameters * sizeof *t->best);
+    t->level.known = false;
   }
   if (t->from->options.target > 0 && sqrt(2 * t->best_held_out) <= t->from->options.target)
     end_part(c, PCSIM_TRAINING_CONVERGED, "the residual target is reached");

@@ -63,6 +63,12 @@ typedef struct {
 
 typedef enum { TRAIN_SLAB, TRAIN_STAGE } train_kind;
 
+/** Means over a span of time of the unknowns that only their derivatives fix. */
+typedef struct {
+  bool known;
+  double mean[PROBLEM_MAX]; /**< 0 of the others */
+} train_level;
+
 /** A part that is done. */
 typedef struct {
   train_kind next; /**< what came after it */
@@ -73,6 +79,7 @@ typedef struct {
   pcsim_program *fields; /**< of the last stage of a slab, with its numbers; else NULL */
   double time[2];
   pcsim_executor *values, *gradients; /**< of `fields`, made when first needed */
+  train_level level;
 } train_finished;
 
 /** Squares of a group's residuals at fresh points, over the time of the slabs that are done. */
@@ -94,6 +101,7 @@ typedef struct {
   char data_text[GROUPS_ROWS_MAX][12]; /**< columns of measured values: "data_0", ... */
   const char *data_name[GROUPS_ROWS_MAX];
   bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
+  bool gauge[PROBLEM_MAX];  /**< [num_unknowns] fixed by derivatives by space alone */
   train_options options;
   choice asked; /**< what the case says of the choice */
   bool tries;   /**< what it leaves open is chosen by trials */
@@ -134,6 +142,7 @@ struct pcsim_training {
   double watched_loss;  /**< its best held-out loss then */
   double seconds;       /**< of earlier parts */
   pcsim_executor *values, *gradients; /**< of the fields, made when first needed */
+  train_level level;                  /**< of `best`; not known after it has changed */
 };
 
 /* ---- train_build.c */
@@ -210,6 +219,23 @@ enum {
 void train_choice_write(const choice *c, double *numbers);
 bool train_choice_read(const double *numbers, const choice *asked, choice *c);
 
+/* ---- train_level.c */
+
+/** Unknowns of which only derivatives by space are in equations, conditions and data: a function of time and
+ * inputs may be added to them. */
+pcsim_status train_find_gauges(train_case *from) PCSIM_NODISCARD;
+bool train_has_gauge(const train_case *from);
+/** Points [n][num_coordinates] for the means of a span of time. */
+pcsim_status train_level_points(const pcsim_training *t, const double *span, int64_t n,
+                                double *points) PCSIM_NODISCARD;
+/** From values [n][num_unknowns] there. */
+void train_level_take(const train_case *from, int64_t n, const double *values, train_level *level);
+
+/* ---- trained.c */
+
+/** The levels of all slabs, as far as they are not known. */
+pcsim_status train_find_levels(pcsim_training *t) PCSIM_NODISCARD;
+
 /* ---- train_waves.c */
 
 /** Waves of what the case gives over the part's span of time: `num_waves` and `wave` by coordinate, none for
@@ -260,6 +286,8 @@ pcsim_status train_take_points(pcsim_training *t, int64_t n, const double *point
 pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
                           double *columns) PCSIM_NODISCARD;
 int train_num_columns(const pcsim_training *t, int group);
+/** Points [n] drawn from all of the time come into a span of it. */
+void train_into_span(const pcsim_training *t, const double *span, int64_t n, double *points);
 /** Residuals [n][rows] of a group at points of a draw. */
 pcsim_status train_residuals(pcsim_training *t, int group, const double *theta, uint64_t draw, int64_t n,
                              double *residuals) PCSIM_NODISCARD;

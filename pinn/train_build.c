@@ -90,6 +90,7 @@ static pcsim_status make_state(pcsim_training *t, bool quiet) {
   PCSIM_TRY(pcsim_alloc(n, sizeof *t->best, &t->best));
   memcpy(t->theta, t->parameters.start, n * sizeof *t->theta);
   memcpy(t->best, t->theta, n * sizeof *t->best);
+  t->level.known = false;
   if (t->num_points) PCSIM_TRY(train_take_points(t, t->num_points, t->points));
   else PCSIM_TRY(train_draw(t, NULL));
   if (t->part.slab && !t->part.stage) PCSIM_TRY(train_grow(t, choose_more_points(t->group[0].n)));
@@ -184,7 +185,7 @@ void train_fill_view(pcsim_training *t) {
                                   .unknown = (const char *const *)t->from->problem.unknown,
                                   .num_solved = t->from->problem.num_solved,
                                   .number = t->from->number,
-                                  .gauge = t->from->problem.gauge,
+                                  .gauge = t->from->gauge,
                                   .num_pieces = d->num_pieces,
                                   .piece = d->piece,
                                   .flow = problem_is_flow(p),
@@ -259,6 +260,7 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   PCSIM_TRY(train_read_regions(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
+  PCSIM_TRY(train_find_gauges(t->from));
   name_columns(t->from);
   t->from->asked = t->choice;
   train_first(t->from, 1, &t->part);

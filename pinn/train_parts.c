@@ -222,29 +222,33 @@ static pcsim_value before_or_after(pcsim_program *p, pcsim_value t, double time,
   return pcsim_build_op(p, PCSIM_OP_WHERE, list, 3);
 }
 
+/* Unknown u of one slab, its mean taken away where it has no level. */
+static pcsim_value of_slab(const pcsim_training *t, pcsim_program *p, pcsim_space space,
+                           const pcsim_program *fields, const train_level *level, const pcsim_argument *at,
+                           int u) {
+  pcsim_value value;
+  pcsim_build_part(p, fields, space, at, 1, &(const char *){t->from->problem.unknown[u]}, 1, &value);
+  if (!t->from->gauge[u]) return value;
+  return pcsim_build_binary(p, PCSIM_OP_SUB, value, pcsim_build_constant(p, level->mean[u]));
+}
+
 pcsim_status pcsim_training_model(pcsim_training *t, pcsim_program **model) {
   const problem *q = &t->from->problem;
-  const int n = q->domain->num_coordinates;
   pcsim_program *last = NULL, *p = NULL;
   pcsim_status status;
-  PCSIM_TRY(train_part_model(t, &last));
-  if (!t->part.slab) {
-    *model = last;
-    return PCSIM_OK;
-  }
+  PCSIM_GOTO(train_find_levels(t), status, done);
+  PCSIM_GOTO(train_part_model(t, &last), status, done);
   PCSIM_GOTO(pcsim_program_create(&p), status, done);
   const pcsim_space space = pcsim_build_space(p, "points");
-  const pcsim_value x = pcsim_build_input(p, "coordinates", space, n);
+  const pcsim_value x = pcsim_build_input(p, "coordinates", space, q->domain->num_coordinates);
   const pcsim_argument at = {"coordinates", x};
-  const pcsim_value time = pcsim_build_slice(p, x, q->domain->time, 1);
   for (int u = 0; u < q->num_unknowns; u++) {
-    pcsim_value value, earlier;
-    pcsim_build_part(p, last, space, &at, 1, &(const char *){q->unknown[u]}, 1, &value);
+    pcsim_value value = of_slab(t, p, space, last, &t->level, &at, u);
     for (int i = t->num_finished - 1; i >= 0; i--) {
       const train_finished *f = &t->finished[i];
       if (!f->fields) continue;
-      pcsim_build_part(p, f->fields, space, &at, 1, &(const char *){q->unknown[u]}, 1, &earlier);
-      value = before_or_after(p, time, f->time[1], earlier, value);
+      const pcsim_value earlier = of_slab(t, p, space, f->fields, &f->level, &at, u);
+      value = before_or_after(p, pcsim_build_slice(p, x, q->domain->time, 1), f->time[1], earlier, value);
     }
     pcsim_build_output(p, q->unknown[u], value);
   }

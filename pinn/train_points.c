@@ -9,11 +9,10 @@
 enum { CANDIDATES = 8 /* for each adaptive point */ };
 /* ---------------------------------------------------------------------------- drawing */
 
-/* Points [n] drawn from all of the time come into the part's span. */
-static void into_span(const pcsim_training *t, int64_t n, double *points) {
+void train_into_span(const pcsim_training *t, const double *span, int64_t n, double *points) {
   const domain_view *d = t->from->problem.domain;
   if (d->time < 0 || t->choice.slabs < 2) return; /* the whole: no rounding */
-  const double *range = d->range[d->time], *span = t->part.time;
+  const double *range = d->range[d->time];
   const double factor = (span[1] - span[0]) / (range[1] - range[0]);
   for (int64_t i = 0; i < n; i++) {
     double *at = &points[i * d->num_coordinates + d->time];
@@ -27,7 +26,7 @@ static pcsim_status draw_inside(const pcsim_training *t, int region, uint64_t dr
   const uint64_t seed = t->from->options.seed;
   PCSIM_TRY(region < 0 ? domain_draw_inside(t->from->domain, seed, draw, n, points)
                        : regions_draw_inside(t->from->regions, region, seed, draw, n, points));
-  into_span(t, n, points);
+  train_into_span(t, t->part.time, n, points);
   return PCSIM_OK;
 }
 
@@ -105,7 +104,7 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
   else if (c->place == PLACE_START) PCSIM_TRY(draw_start(t, g->region, draw, n, points));
   else if (c->place == PLACE_PIECES) PCSIM_TRY(piece_points(t, g, draw, n, points, columns));
   if (g->kind == TRAIN_INTERFACE || c->place != PLACE_FIXED) {
-    into_span(t, n, points);
+    train_into_span(t, t->part.time, n, points);
     return PCSIM_OK;
   }
   PCSIM_TRY(draw_inside(t, g->region, draw, n, points));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checkpoints: a line of text, then numbers as the machine has them.
  *
- *      pcsim training 3 HASH PARAMETERS STATE CHECKSUM
+ *      pcsim training 4 HASH PARAMETERS STATE CHECKSUM
  *
  *  followed by what was chosen for each part (how many), the parts that are done (how many; of each what came
  * next, step and second at its end, its held-out loss, how many numbers, the numbers), then of the present
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER = 256, NUM_SCALARS = 16 };
+enum { HEADER = 256, NUM_SCALARS = 14 };
 
 /* FNV-1a, 64 bits. */
 static uint64_t checksum(const void *from, size_t size) {
@@ -66,6 +66,7 @@ static void pass(pcsim_training *t, double *numbers, bool out) {
     else t->group[g].n = (int64_t)*numbers;
     numbers++;
   }
+  t->level.known = false;
   t->step = (int64_t)scalars[0], t->draw = (int64_t)scalars[1], t->stalls = (int64_t)scalars[2];
   t->first_loss = scalars[3], t->loss = scalars[4], t->held_out = scalars[5];
   t->best_loss = scalars[6], t->best_held_out = scalars[7], t->seconds = scalars[8];
@@ -141,6 +142,7 @@ static pcsim_status read_finished(pcsim_training *t, const double *numbers, size
     if (n - at < NUM_FINISHED + (size_t)t->num_parameters || (int64_t)scalars[4] != t->num_parameters)
       return another_case(path);
     memcpy(t->best, scalars + NUM_FINISHED, (size_t)t->num_parameters * sizeof *numbers);
+    t->level.known = false;
     at += NUM_FINISHED + (size_t)t->num_parameters;
     t->step = (int64_t)scalars[1], t->seconds = scalars[2], t->best_held_out = scalars[3];
     PCSIM_TRY(train_next(t, (train_kind)scalars[0]));
@@ -185,7 +187,7 @@ pcsim_status pcsim_training_save(const pcsim_training *training, const char *has
   pass(t, numbers + done, true);
   copy_interior(t, numbers + fixed);
   memcpy(bytes + HEADER, numbers, n * sizeof *numbers);
-  snprintf(bytes, HEADER, "pcsim training 3 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
+  snprintf(bytes, HEADER, "pcsim training 4 %s %" PRId64 " %zu %016" PRIx64 "\n", hash, t->num_parameters, n,
            checksum(numbers, n * sizeof *numbers));
   status = pcsim_file_write(path, bytes, HEADER + n * sizeof *numbers);
 done:
@@ -201,7 +203,7 @@ static pcsim_status check(const char *bytes, size_t size, const char *hash, cons
   uint64_t sum = 0;
   PCSIM_CHECK(
       size > HEADER && memchr(bytes, '\n', HEADER) &&
-          sscanf(bytes, "pcsim training 3 %79s %" SCNd64 " %zu %" SCNx64, found, parameters, num, &sum) == 4,
+          sscanf(bytes, "pcsim training 4 %79s %" SCNd64 " %zu %" SCNx64, found, parameters, num, &sum) == 4,
       PCSIM_ERR_IO, "%s is no checkpoint of a training", path);
   PCSIM_CHECK(size == HEADER + *num * sizeof(double) && checksum(bytes + HEADER, size - HEADER) == sum,
               PCSIM_ERR_IO, "%s is damaged", path);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 160 };
+enum { TEXT = 160, LEVEL_POINTS = 4096 };
 
 static pcsim_status bind_best(pcsim_training *t, pcsim_executor *x) {
   for (int i = 0; i < t->parameters.num; i++)
@@ -19,7 +19,16 @@ typedef struct {
   const pcsim_program *fields;
   bool best; /* with the numbers of the best state, not its own */
   pcsim_executor **values, **gradients;
+  train_level *level; /* likewise */
+  const double *time; /* the span */
 } evaluator;
+
+static evaluator of_now(pcsim_training *t) {
+  return (evaluator){t->ansatz.fields, true, &t->values, &t->gradients, &t->level, t->part.time};
+}
+static evaluator of_finished(train_finished *f) {
+  return (evaluator){f->fields, false, &f->values, &f->gradients, &f->level, f->time};
+}
 
 /* Unknown by unknown its value, then (with `derivatives`) its first derivatives: outputs "0", "1", ... */
 static pcsim_status make_executor(pcsim_training *t, const evaluator *e, bool derivatives) {
@@ -52,8 +61,9 @@ done:
   return status;
 }
 
-static pcsim_status evaluate(pcsim_training *t, const evaluator *e, int64_t n, const double *points,
-                             double *values, double *gradients) {
+/* As the network has it, at any level. */
+static pcsim_status evaluate_network(pcsim_training *t, const evaluator *e, int64_t n, const double *points,
+                                     double *values, double *gradients) {
   pcsim_executor **x = gradients ? e->gradients : e->values;
   const int unknowns = t->from->problem.num_unknowns, coordinates = t->from->problem.names.num_coordinates,
             width = gradients ? coordinates + 1 : 1;
@@ -79,6 +89,32 @@ static pcsim_status evaluate(pcsim_training *t, const evaluator *e, int64_t n, c
 done:
   pcsim_free(&columns);
   return status;
+}
+
+/* Training leaves the level of a pressure that only its derivatives fix anywhere; what is given out has the
+ * mean 0 over space and the time of a slab. */
+static pcsim_status find_level(pcsim_training *t, const evaluator *e) {
+  const problem *p = &t->from->problem;
+  const int width = p->names.num_coordinates;
+  double *points = NULL;
+  if (e->level->known || !train_has_gauge(t->from)) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)(LEVEL_POINTS * (width + p->num_unknowns)), sizeof *points, &points));
+  double *values = points + LEVEL_POINTS * width;
+  pcsim_status status = train_level_points(t, e->time, LEVEL_POINTS, points);
+  if (status == PCSIM_OK) status = evaluate_network(t, e, LEVEL_POINTS, points, values, NULL);
+  if (status == PCSIM_OK) train_level_take(t->from, LEVEL_POINTS, values, e->level);
+  pcsim_free(&points);
+  return status;
+}
+
+static pcsim_status evaluate(pcsim_training *t, const evaluator *e, int64_t n, const double *points,
+                             double *values, double *gradients) {
+  const int unknowns = t->from->problem.num_unknowns;
+  PCSIM_TRY(find_level(t, e));
+  PCSIM_TRY(evaluate_network(t, e, n, points, values, gradients));
+  for (int u = 0; u < unknowns; u++)
+    for (int64_t i = 0; t->from->gauge[u] && i < n; i++) values[i * unknowns + u] -= e->level->mean[u];
+  return PCSIM_OK;
 }
 
 /* At those of the points whose time is from <= t < to. */
@@ -108,13 +144,13 @@ done:
 
 pcsim_status pcsim_training_evaluate(pcsim_training *t, int64_t n, const double *points, double *values,
                                      double *gradients) {
-  const evaluator now = {t->ansatz.fields, true, &t->values, &t->gradients};
+  const evaluator now = of_now(t);
   double from = -INFINITY;
   if (!t->part.slab) return evaluate(t, &now, n, points, values, gradients);
   for (int i = 0; i < t->num_finished; i++) {
     train_finished *f = &t->finished[i];
     if (!f->fields) continue;
-    const evaluator then = {f->fields, false, &f->values, &f->gradients};
+    const evaluator then = of_finished(f);
     PCSIM_TRY(evaluate_span(t, &then, from, f->time[1], n, points, values, gradients));
     from = f->time[1];
   }
@@ -138,4 +174,13 @@ pcsim_status train_part_model(const pcsim_training *t, pcsim_program **model) {
     memcpy(numbers, t->best + first, (size_t)(t->parameters.first[i + 1] - first) * sizeof *numbers);
   }
   return PCSIM_OK;
+}
+
+pcsim_status train_find_levels(pcsim_training *t) {
+  const evaluator now = of_now(t);
+  for (int i = 0; i < t->num_finished; i++) {
+    const evaluator then = of_finished(&t->finished[i]);
+    if (then.fields) PCSIM_TRY(find_level(t, &then));
+  }
+  return find_level(t, &now);
 }

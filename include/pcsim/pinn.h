@@ -51,7 +51,8 @@ typedef struct {
   const char *const *unknown; /**< [num_unknowns] */
   int num_solved;             /**< those with equations; the others are coefficients that are found */
   const bool *number;         /**< [num_unknowns] the same everywhere */
-  const bool *gauge;          /**< [num_unknowns] fixed up to a constant only: compare without the mean */
+  const bool *gauge; /**< [num_unknowns] fixed by derivatives by space alone: compare without the means
+                        over space; what is given out has the mean 0 over each slab of time */
   int num_pieces;
   const char *const *piece; /**< [num_pieces] names of the boundary */
   bool flow;                /**< unknowns u, v, (w,) p are those of the built-in flow */
