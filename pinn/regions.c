@@ -8,7 +8,7 @@
 enum {
   MEASURE_POINTS = 8192, /**< that volumes, shares and boxes are taken from */
   PIECE_POINTS = 1024,
-  MOST_DRAWS = 24 /**< doublings until enough points are found */
+  MOST_POINTS = 1 << 25 /**< from which those of a region are taken */
 };
 
 /* -------------------------------------------------------------- conditions as levels */
@@ -52,10 +52,58 @@ double regions_level(const regions *r, int region, const double *x) {
   return level(pcsim_expr_root(r->expr[region]), x);
 }
 
+/* Where no condition holds and nothing is the rest x is on a border: the first region is taken that it
+ * bounds.
+ */
 int regions_find(const regions *r, const double *x) {
   int i = 0;
   while (i < r->num_given && pcsim_expr_eval(r->expr[i], x) == 0) i++;
-  return i < r->view.num ? i : r->view.num - 1;
+  if (i < r->view.num) return i;
+  for (i = 0; i < r->view.num - 1 && regions_level(r, i, x) < 0;) i++;
+  return i;
+}
+
+/* Marks in the text of a condition its comparisons that leave out the border ('<') or, behind `not`, hold it
+ * ('=');
+ * `*num` of them. The operator stands before the right operand. */
+static int mark_comparisons(const pcsim_expr_node *node, bool negated, const char *text, char *marks) {
+  int num = 0;
+  switch (node->kind) {
+  case PCSIM_EXPR_LT:
+  case PCSIM_EXPR_GT:
+  case PCSIM_EXPR_LE:
+  case PCSIM_EXPR_GE: {
+    int at = node->args[1]->column - 1;
+    while (at > 0 && !strchr("<>=", text[at])) at--;
+    const bool holds = text[at] == '=';
+    if (holds != negated) return 0;
+    marks[at] = holds ? '=' : '<';
+    return 1;
+  }
+  default:
+    for (int i = 0; i < node->num_args; i++)
+      num += mark_comparisons(node->args[i], negated != (node->kind == PCSIM_EXPR_NOT), text, marks);
+    return num;
+  }
+}
+
+/* The condition of a region together with its border. */
+static pcsim_status close_condition(regions *r, int i) {
+  const char *text = pcsim_expr_text(r->expr[i]);
+  const size_t length = strlen(text);
+  char *marks = NULL;
+  pcsim_status status;
+  PCSIM_TRY(pcsim_alloc(length + 1, 1, &marks));
+  const int num = mark_comparisons(pcsim_expr_root(r->expr[i]), false, text, marks);
+  PCSIM_GOTO(pcsim_alloc(length + (size_t)num + 1, 1, &r->closed[i]), status, done);
+  char *to = r->closed[i];
+  for (size_t k = 0; k < length; k++) {
+    if (marks[k] != '=') *to++ = text[k];
+    if (marks[k] == '<') *to++ = '=';
+  }
+done:
+  pcsim_free(&marks);
+  return status;
 }
 
 /* --------------------------------------------------------------------------- drawing */
@@ -103,10 +151,11 @@ static pcsim_status draw_region(const regions *r, int region, source from, int p
                                 uint64_t seed, uint64_t draw, int64_t n, double *points, double *normals) {
   const domain_view *d = domain_get(r->domain);
   const size_t width = (size_t)(d->num_coordinates + d->num_space);
-  int64_t m = (int64_t)(1.2 * (double)n / fmax(share, 1e-3)) + 64, kept = 0;
+  int64_t m = (int64_t)fmin(1.2 * (double)n / fmax(share, 1.0 / MEASURE_POINTS), MOST_POINTS - 64.) + 64,
+          kept = 0;
   double *room = NULL;
   pcsim_status status = PCSIM_OK;
-  for (int i = 0; i < MOST_DRAWS && kept < n && status == PCSIM_OK; i++, m *= 2) {
+  for (; m <= MOST_POINTS && kept < n && status == PCSIM_OK; m *= 2) {
     pcsim_free(&room);
     PCSIM_TRY(pcsim_alloc((size_t)m * width, sizeof *room, &room));
     double *on = room + m * d->num_coordinates;
@@ -118,8 +167,9 @@ static pcsim_status draw_region(const regions *r, int region, source from, int p
   }
   pcsim_free(&room);
   PCSIM_TRY(status);
-  PCSIM_CHECK(kept == n, PCSIM_ERR_CASE, "the region `%s` is too small: its points are not found",
-              r->view.name[region]);
+  PCSIM_CHECK(kept == n, PCSIM_ERR_CASE,
+              "the region `%s` is too small: %lld of %lld points are found in it, of %d in the domain",
+              r->view.name[region], (long long)kept, (long long)n, MOST_POINTS);
   return PCSIM_OK;
 }
 
@@ -227,6 +277,7 @@ static pcsim_status allocate(regions *r) {
   const size_t n = (size_t)r->num_given + 1, pieces = (size_t)domain_get(r->domain)->num_pieces;
   PCSIM_TRY(pcsim_alloc(n, sizeof *r->name, &r->name));
   PCSIM_TRY(pcsim_alloc(n, sizeof *r->condition, &r->condition));
+  PCSIM_TRY(pcsim_alloc(n, sizeof *r->closed, &r->closed));
   PCSIM_TRY(pcsim_alloc(n, sizeof *r->expr, &r->expr));
   PCSIM_TRY(pcsim_alloc(n, sizeof *r->range, &r->range));
   PCSIM_TRY(pcsim_alloc(n, sizeof *r->volume, &r->volume));
@@ -251,12 +302,14 @@ pcsim_status regions_read(pcsim_tree *tree, const domain *d, regions **out) {
   PCSIM_GOTO(allocate(r), status, done);
   r->view = (regions_view){.name = r->name,
                            .condition = r->condition,
+                           .closed = (const char *const *)r->closed,
                            .range = (const double(*)[DOMAIN_MAX][2])r->range,
                            .volume = r->volume,
                            .interface = r->interface};
   r->name[r->num_given] = "rest";
   for (int i = 0; i < r->num_given; i++) read_region(tree, r, node, i);
   if (pcsim_tree_num_problems(tree) != before) goto done;
+  for (int i = 0; i < r->num_given; i++) PCSIM_GOTO(close_condition(r, i), status, done);
   PCSIM_GOTO(measure(r, tree, node), status, done);
   if (pcsim_tree_num_problems(tree) != before) goto done;
   PCSIM_GOTO(regions_find_interfaces(r), status, done);
@@ -270,8 +323,9 @@ void regions_destroy(regions **regions_) {
   regions *r = *regions_;
   if (!r) return;
   for (int i = 0; r->expr && i < r->num_given; i++) pcsim_expr_destroy(&r->expr[i]);
+  for (int i = 0; r->closed && i < r->num_given; i++) pcsim_free(&r->closed[i]);
   for (int i = 0; i < REGIONS_KEPT; i++) pcsim_free(&r->kept[i].points);
-  pcsim_free(&r->name), pcsim_free(&r->condition), pcsim_free(&r->expr);
+  pcsim_free(&r->name), pcsim_free(&r->condition), pcsim_free(&r->closed), pcsim_free(&r->expr);
   pcsim_free(&r->range), pcsim_free(&r->volume), pcsim_free(&r->share), pcsim_free(&r->interface);
   pcsim_free(regions_);
 }

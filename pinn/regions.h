@@ -21,6 +21,7 @@ typedef struct {
   int num;
   const char *const *name;              /**< [num] */
   const char *const *condition;         /**< [num] as the case has it; NULL: the rest */
+  const char *const *closed;            /**< [num] the condition with its border; NULL: the rest */
   const double (*range)[DOMAIN_MAX][2]; /**< [num][num_space] of a box around what is in the domain */
   const double *volume;                 /**< [num] */
   int num_interfaces;
@@ -40,7 +41,8 @@ const pcsim_node *regions_node(const pcsim_tree *tree);
 void regions_destroy(regions **r);
 const regions_view *regions_get(const regions *r);
 
-/** Region that x [num_space] lies in. */
+/** Region that x [num_space] lies in: the first whose condition holds, or else the rest; where nothing is the
+ * rest, the first whose border x is on. */
 int regions_find(const regions *r, const double *x);
 /** Share of a piece of the domain's boundary that belongs to a region. */
 double regions_share(const regions *r, int region, int piece);

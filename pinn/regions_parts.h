@@ -20,6 +20,7 @@ struct regions {
   const domain *domain;           /**< borrowed */
   int num_given;                  /**< those with a condition; one more is the rest */
   const char **name, **condition; /**< [num_given + 1] borrowed from the tree */
+  char **closed;                  /**< [num_given] conditions with their borders; owned */
   pcsim_expr **expr;              /**< [num_given] of the coordinates of space */
   double (*range)[DOMAIN_MAX][2];
   double *volume;

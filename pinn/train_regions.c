@@ -63,31 +63,42 @@ pcsim_status train_read_regions(train_case *from) {
 
 /* ----------------------------------------------------------------------------- the whole */
 
-/* 1 where the condition of a region holds. */
-static pcsim_status add_indicator(const pcsim_training *t, int region, pcsim_program *p, pcsim_space space,
-                                  pcsim_value coordinates, pcsim_value *value) {
-  const char *const text = regions_get(t->from->regions)->condition[region], *const output = "0";
+typedef struct {
+  const pcsim_training *t;
+  pcsim_program *p;
+  pcsim_space space;
+  pcsim_argument at; /* coordinates */
+} joiner;
+
+/* Unknowns `whole` become those of a region where its condition `text` holds. */
+static pcsim_status put_region(joiner *j, int region, const char *text, pcsim_value *whole) {
+  const problem *q = &j->t->from->problem;
+  const char *const output = "0";
+  pcsim_value in, part[PROBLEM_MAX];
   pcsim_program *lowered = NULL;
-  PCSIM_TRY(pcsim_lower(&text, 1, &t->from->problem.names, &lowered, NULL, NULL));
-  pcsim_build_part(p, lowered, space, &(pcsim_argument){"coordinates", coordinates}, 1, &output, 1, value);
+  PCSIM_TRY(pcsim_lower(&text, 1, &q->names, &lowered, NULL, NULL));
+  pcsim_build_part(j->p, lowered, j->space, &j->at, 1, &output, 1, &in);
   pcsim_program_destroy(&lowered);
+  pcsim_build_part(j->p, j->t->in[region].fields, j->space, &j->at, 1, (const char *const *)q->unknown,
+                   q->num_unknowns, part);
+  for (int u = 0; u < q->num_unknowns; u++)
+    whole[u] = pcsim_build_op(j->p, PCSIM_OP_WHERE, (const pcsim_value[]){in, part[u], whole[u]}, 3);
   return PCSIM_OK;
 }
 
+/* As regions_find finds them. */
 static pcsim_status join(const pcsim_training *t, pcsim_program *p) {
   const problem *q = &t->from->problem;
-  const int num = train_num_regions(t->from);
-  const pcsim_space space = pcsim_build_space(p, "points");
-  const pcsim_value coordinates = pcsim_build_input(p, "coordinates", space, q->domain->num_coordinates);
-  pcsim_value whole[PROBLEM_MAX], part[PROBLEM_MAX], in = PCSIM_NO_VALUE;
-  for (int r = num - 1; r >= 0; r--) {
-    pcsim_build_part(p, t->in[r].fields, space, &(pcsim_argument){"coordinates", coordinates}, 1,
-                     (const char *const *)q->unknown, q->num_unknowns, r == num - 1 ? whole : part);
-    if (r == num - 1) continue; /* where none of the others is */
-    PCSIM_TRY(add_indicator(t, r, p, space, coordinates, &in));
-    for (int u = 0; u < q->num_unknowns; u++)
-      whole[u] = pcsim_build_op(p, PCSIM_OP_WHERE, (const pcsim_value[]){in, part[u], whole[u]}, 3);
-  }
+  const regions_view *v = regions_get(t->from->regions);
+  const int last = v->num - 1;
+  const bool rest = !v->condition[last];
+  pcsim_value whole[PROBLEM_MAX];
+  joiner j = {.t = t, .p = p, .space = pcsim_build_space(p, "points"), .at = {.name = "coordinates"}};
+  j.at.value = pcsim_build_input(p, "coordinates", j.space, q->domain->num_coordinates);
+  pcsim_build_part(p, t->in[last].fields, j.space, &j.at, 1, (const char *const *)q->unknown, q->num_unknowns,
+                   whole);
+  for (int r = last - 1; !rest && r >= 0; r--) PCSIM_TRY(put_region(&j, r, v->closed[r], whole));
+  for (int r = rest ? last - 1 : last; r >= 0; r--) PCSIM_TRY(put_region(&j, r, v->condition[r], whole));
   for (int u = 0; u < q->num_unknowns; u++) pcsim_build_output(p, q->unknown[u], whole[u]);
   return pcsim_program_status(p);
 }

@@ -144,6 +144,28 @@ static void inside(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+/** On a border that no condition holds and without a rest: the first region that is bounded by it. */
+static void borders(void **state) {
+  (void)state;
+  pcsim_tree *tree;
+  domain *d = NULL;
+  regions *r =
+      read_regions("domain: {box: {x: [0, 3], y: [0, 1]}, regions: {a: \"x < 1\", b: \"not (x <= 1) and "
+                   "x<2\", c: \"(x) > (2)\"}}\n",
+                   &tree, &d);
+  const regions_view *v = regions_get(r);
+  assert_int_equal(v->num, 3);
+  assert_string_equal(v->closed[0], "x <= 1");
+  assert_string_equal(v->closed[1], "not (x < 1) and x<=2");
+  assert_string_equal(v->closed[2], "(x) >= (2)");
+  assert_int_equal(regions_find(r, (const double[]){1, 0.5}), 0);
+  assert_int_equal(regions_find(r, (const double[]){2, 0.5}), 1);
+  assert_int_equal(regions_find(r, (const double[]){2.5, 0.5}), 2);
+  regions_destroy(&r);
+  domain_destroy(&d);
+  pcsim_tree_destroy(&tree);
+}
+
 static void expect_region_faults(const char *regions_text, const char *problems) {
   char text[400];
   domain *d = NULL;
@@ -176,9 +198,9 @@ static void faults(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(borders_in_the_boundary),
-                                     cmocka_unit_test(interfaces), cmocka_unit_test(inside),
-                                     cmocka_unit_test(faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),   cmocka_unit_test(borders_in_the_boundary),
+                                     cmocka_unit_test(borders), cmocka_unit_test(interfaces),
+                                     cmocka_unit_test(inside),  cmocka_unit_test(faults)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -161,9 +161,32 @@ static void stream_chosen(void **state) {
   }
 }
 
+/* Networks that know nothing yet differ between regions: on a border that no condition holds the value is
+ * that of a region that is bounded by it. */
+static void border_of_regions(void **state) {
+  (void)state;
+  static const char bars[] =
+      "domain: {box: {x: [0, 3]}, regions: {a: \"x < 1\", b: \"x > 1 and x < 2\", c: \"x > 2\"}}\n"
+      "physics: {unknowns: [u], equations: [\"lap(u) + 1\"]}\n"
+      "boundaries: {\"*\": {\"dn(u) + u\": 1}}\n"
+      "network: {layers: [8], activation: tanh}\ntrain: {budget: 1 steps, points: 16}\n";
+  pcsim_tree *tree;
+  pcsim_training *t = NULL;
+  double u[4];
+  assert_ok(pcsim_tree_parse(bars, strlen(bars), "case", &tree));
+  assert_ok(pcsim_training_read(tree, &t));
+  assert_ok(pcsim_tree_status(tree));
+  assert_ok(pcsim_training_evaluate(t, 4, (const double[]){1 - 1e-9, 1, 1 + 1e-9, 2.5}, u, NULL));
+  assert_close(u[1], u[0], 1e-7);
+  assert_true(fabs(u[2] - u[0]) > 1e-5 && fabs(u[3] - u[0]) > 1e-5);
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(best), cmocka_unit_test(balance),
-                                     cmocka_unit_test(stream), cmocka_unit_test(stream_chosen)};
+                                     cmocka_unit_test(stream), cmocka_unit_test(stream_chosen),
+                                     cmocka_unit_test(border_of_regions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
