@@ -30,6 +30,9 @@ typedef struct {
   int interface;                      /**< number of it */
   const data_view *measured;
   int64_t n; /**< points at training */
+  int64_t num_held;
+  double *held; /**< [num_held] as many that training does not see: their coordinates, columns, and room for
+                   their residuals; made when first needed, owned */
 } train_group;
 
 /** `train:` as the case has it. */

@@ -15,6 +15,7 @@ void train_release(pcsim_training *t) {
   pcsim_free(&t->in);
   pcsim_executor_destroy(&t->values);
   pcsim_executor_destroy(&t->gradients);
+  for (int g = 0; g < t->num_groups; g++) pcsim_free(&t->group[g].held);
   pcsim_free(&t->group);
   pcsim_free(&t->theta);
   pcsim_free(&t->best);

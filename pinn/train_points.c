@@ -218,29 +218,42 @@ pcsim_status train_grow(pcsim_training *t, int64_t n) {
 
 /* ---------------------------------------------------------------------- loss elsewhere */
 
-/* Mean squares [rows] of a group at points of a draw. */
-static pcsim_status mean_squares(pcsim_training *t, int g, const double *theta, uint64_t draw, int64_t n,
-                                 double *squares) {
+/* Mean squares [rows] of residuals r [n][rows] of a group; of an integral the square of the mean. */
+static void take_mean_squares(const pcsim_training *t, int g, int64_t n, const double *r, double *squares) {
   const int rows = groups_rows(t->groups, g);
-  double *r = NULL;
-  PCSIM_TRY(pcsim_alloc((size_t)(n * rows), sizeof *r, &r));
-  pcsim_status status = train_residuals(t, g, theta, draw, n, r);
   const bool mean = train_is_integral(&t->group[g]);
   for (int k = 0; k < rows; k++) squares[k] = 0;
-  for (int64_t i = 0; mean && i < n * rows; i++) squares[i % rows] += r[i] / (double)n;
+  for (int64_t i = 0; i < n * rows; i++) squares[i % rows] += (mean ? r[i] : r[i] * r[i]) / (double)n;
   for (int k = 0; mean && k < rows; k++) squares[k] *= squares[k];
-  for (int64_t i = 0; !mean && i < n; i++)
-    for (int k = 0; k < rows; k++) squares[k] += r[i * rows + k] * r[i * rows + k] / (double)n;
-  pcsim_free(&r);
-  return status;
+}
+
+/* Those that training does not see, the same at each look. */
+static pcsim_status hold_points(pcsim_training *t, int g) {
+  train_group *group = &t->group[g];
+  const int width = t->from->problem.domain->num_coordinates, columns = train_num_columns(t, g);
+  if (group->num_held == group->n) return PCSIM_OK;
+  group->num_held = 0;
+  PCSIM_TRY(pcsim_realloc((size_t)(group->n * (width + columns + groups_rows(t->groups, g))),
+                          sizeof *group->held, &group->held));
+  PCSIM_TRY(train_points(t, g, sample_draw(SAMPLE_HELD_OUT, 0), group->n, group->held,
+                         group->held + group->n * width));
+  group->num_held = group->n;
+  return PCSIM_OK;
 }
 
 pcsim_status train_held_out(pcsim_training *t, const double *theta, double *loss) {
+  const int width = t->from->problem.domain->num_coordinates;
   *loss = 0;
   for (int g = 0; g < t->num_groups; g++) {
     double squares[GROUPS_ROWS_MAX];
     const double *weight = groups_weights(t->groups, g);
-    PCSIM_TRY(mean_squares(t, g, theta, sample_draw(SAMPLE_HELD_OUT, 0), t->group[g].n, squares));
+    PCSIM_TRY(hold_points(t, g));
+    const int64_t n = t->group[g].n;
+    double *points = t->group[g].held, *columns = points + n * width,
+           *r = columns + n * train_num_columns(t, g);
+    const groups_columns beside = columns_of(t, g, columns);
+    PCSIM_TRY(groups_residuals(t->groups, g, theta, n, points, &beside, r));
+    take_mean_squares(t, g, n, r, squares);
     for (int k = 0; k < groups_rows(t->groups, g); k++) *loss += 0.5 * weight[k] * squares[k];
   }
   return PCSIM_OK;
@@ -253,12 +266,17 @@ pcsim_status train_judge_best(pcsim_training *t) {
 }
 
 pcsim_status train_fresh_squares(pcsim_training *t, int g, double *squares) {
-  double of[GROUPS_ROWS_MAX];
-  PCSIM_TRY(mean_squares(t, g, t->best, sample_draw(SAMPLE_FRESH, 0),
-                         t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED ? 4096 : t->group[g].n, of));
+  enum { POINTS = 4096 };
+  const int rows = groups_rows(t->groups, g);
+  const int64_t n = t->group[g].n > 1 && t->group[g].kind != TRAIN_MEASURED ? POINTS : t->group[g].n;
+  double of[GROUPS_ROWS_MAX], *r = NULL;
   *squares = 0;
-  for (int k = 0; k < groups_rows(t->groups, g); k++) *squares += of[k];
-  return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc((size_t)(n * rows), sizeof *r, &r));
+  const pcsim_status status = train_residuals(t, g, t->best, sample_draw(SAMPLE_FRESH, 0), n, r);
+  take_mean_squares(t, g, n, r, of);
+  for (int k = 0; k < rows; k++) *squares += of[k];
+  pcsim_free(&r);
+  return status;
 }
 
 /* Numbers: groups of slabs that are done first, then others of now. */

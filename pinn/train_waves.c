@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Waves that a network has to carry, from what the case gives: values at the start and on the boundary,
- * sources; of a stage from the residuals that it is to remove. */
+ * sources. Those of a stage are the same: its network corrects what was made of them. */
 #include "spectrum.h"
 #include "train.h"
 

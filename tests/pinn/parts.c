@@ -141,6 +141,44 @@ static void resumes(void **state) {
   resumed(heat, 50, 6, points);
 }
 
+/* A budget of seconds: whoever goes on knows the seconds that went, those at which the part and its slab
+ * began, and ends when they are used, not later by those of before. */
+static void seconds_resume(void **state) {
+  (void)state;
+  static const char *const decay = "domain: {box: {x: [0, 1], t: [0, 1]}}\n"
+                                   "physics: {unknowns: [u], equations: [\"u_t - 0.1*u_xx\"]}\n"
+                                   "boundaries: {\"*\": {u: 0}}\n"
+                                   "initial: {u: \"sin(pi*x)\"}\n"
+                                   "network: {layers: [8, 8], activation: tanh, scale: 1}\n"
+                                   "train: {budget: 2 s, slabs: 2, points: 50, threads: 1, stages: 1}\n";
+  pcsim_tree *tree;
+  pcsim_training_result result;
+  char *path;
+  pcsim_training *t = make(decay, &tree);
+  assert_ok(pcsim_temporary_make(false, &path));
+  for (int64_t step = 20; t->part.slab == 0; step += 20) train(t, step, &result);
+  train(t, t->step + 5, &result);
+  assert_int_equal(result.outcome, PCSIM_TRAINING_STOPPED);
+  const double seconds = t->seconds, last = train_last_second(t), began = t->part.seconds;
+  assert_true(began > 0.5 && seconds >= began && last > seconds && last <= 2);
+  assert_ok(pcsim_training_save(t, "hash", path));
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+  t = make(decay, &tree);
+  assert_ok(pcsim_training_load(t, "hash", path));
+  assert_true(t->seconds == seconds && t->part.seconds == began && train_last_second(t) == last);
+  const double then = pcsim_time_wall();
+  train(t, -1, &result);
+  assert_int_equal(result.outcome, PCSIM_TRAINING_COMPLETED);
+  assert_true(result.seconds >= 2);
+  /* the clock of the process and that of the training agree on what was left */
+  assert_close(pcsim_time_wall() - then, result.seconds - seconds, 0.1);
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+  assert_int_equal(unlink(path), 0);
+  pcsim_free(&path);
+}
+
 static const char *const poisson = "domain: {box: {x: [0, 1]}}\n"
                                    "physics: {unknowns: [u], equations: [\"u_xx + pi^2*sin(pi*x)\"]}\n"
                                    "boundaries: {\"*\": {u: 0}}\n"
@@ -251,9 +289,9 @@ static void refused(void **state) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slabs), cmocka_unit_test(resumes),
-                                     cmocka_unit_test(stages), cmocka_unit_test(points_grow),
-                                     cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(slabs),          cmocka_unit_test(resumes),
+                                     cmocka_unit_test(seconds_resume), cmocka_unit_test(stages),
+                                     cmocka_unit_test(points_grow),    cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
