@@ -25,3 +25,13 @@ expect "does not print or exit" solver/a.c 'void f(void) { exit(1); }'
 expect "cli may include only public headers" cli/a.c '#include "solver/flow.h"'
 printf '#include <pcsim/base.h>\n' >"$work/mesh/good.c"
 bash "$here/check.sh" "$work" || { echo "rejected a lawful include"; exit 1; }
+
+# So does the check of the READMEs.
+printf '| `a.c`, `b_*.c` |\n' >"$work/base/README.md"
+: >"$work/base/a.c"
+: >"$work/base/a.h"
+: >"$work/base/b_one.c"
+bash "$here/readmes.sh" "$work" base || { echo "rejected a README that names all"; exit 1; }
+: >"$work/base/other.c"
+out=$(bash "$here/readmes.sh" "$work" base) && { echo "not rejected: a README that leaves out other.c"; exit 1; }
+[ "$out" = "base/README.md does not name other.c" ] || { echo "unexpected: $out"; exit 1; }
