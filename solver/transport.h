@@ -71,9 +71,9 @@ typedef struct {
 typedef struct {
   double central;   /**< share of central interpolation in fluxes, the rest upwind */
   double kappa;     /**< face interpolation: 0 linear, 1 cubic */
-  int degree;       /**< of the fields on which derivatives are exact: up to 1, 2 or 3, in the plane; all
-                       derivatives       up to that order are there. At 3 fluxes and sources are integrated by
-                       points of       quadrature,       else taken at centres */
+  int degree;       /**< of the fields on which derivatives are exact: up to 1, 2 or 3, 3 in the plane and of
+                       tetrahedra; all derivatives up to that order are there. At 3 fluxes and sources are
+                       integrated by points of quadrature, else taken at centres */
   bool limited;     /**< upwind values limited after van Albada */
   uint64_t bounded; /**< bit i: unknown i stays between low[i] and high[i] */
   double low[SYSTEM_UNKNOWNS_MAX], high[SYSTEM_UNKNOWNS_MAX];

@@ -24,7 +24,7 @@ static const pcsim_key solve_keys[] = {
     {"reconstruction", PCSIM_KEY_CHOICE, "quadratic", "linear|quadratic|cubic", "",
      "fields that derivatives are exact for on any mesh; cubic: fourth order where the solution is smooth, "
      "for "
-     "steady problems in the plane",
+     "steady problems in the plane and on tetrahedra",
      0, 0},
     {"limiter", PCSIM_KEY_CHOICE, "none", "none|van-albada", "",
      "limiter of the values that upwind fluxes (see `central`) take from a cell: none or van-albada", 0, 0},

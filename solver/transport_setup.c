@@ -324,10 +324,19 @@ static pcsim_status pack_points(transport *t) {
   return varies ? look_at_points(t->mesh, &t->points) : PCSIM_OK;
 }
 
+/* In space points of quadrature are those of tetrahedra. */
+static pcsim_status check_cubic(const transport *t) {
+  const pcsim_mesh_view *v = t->view;
+  for (int64_t c = 0; c < v->num_cells && t->dim == 3 && t->choices.degree > 2; c++)
+    PCSIM_CHECK(v->cell_type[c] == PCSIM_CELL_TETRA, PCSIM_ERR_CASE,
+                "cubic reconstruction on a %s; in space it is of tetrahedra so far",
+                pcsim_cell_name((pcsim_cell_type)v->cell_type[c]));
+  return PCSIM_OK;
+}
+
 static pcsim_status pack(transport *t) {
   const size_t conditions = (size_t)t->problem->num_conditions;
-  PCSIM_CHECK(t->choices.degree < 3 || t->dim == 2, PCSIM_ERR_CASE,
-              "cubic reconstruction in %dD; it is of problems in the plane so far", t->dim);
+  PCSIM_TRY(check_cubic(t));
   PCSIM_CHECK(t->m <= SYSTEM_UNKNOWNS_MAX, PCSIM_ERR_CASE, "%d unknowns; the solver takes at most %d", t->m,
               SYSTEM_UNKNOWNS_MAX);
   PCSIM_TRY(pcsim_alloc(conditions, sizeof *t->boundary, &t->boundary));

@@ -72,6 +72,16 @@ static const adjoint_case cases[] = {
      .name = {"A", "K", "Q", "H", "E"},
      .value = {1, 0.4, 2, 1.5, 0.1},
      .s = {LATTICE_MIXED_3D, 4, 3, 3, 0.05, &unit_box}},
+    {.what = "diffusion in space, tetrahedra",
+     .text = "physics: {unknowns: [u], equations: [\"-div((1 + K*u^2)*grad(u)) - Q*x\"]}\n"
+             "boundaries: {x-min: {u: \"A*y\"}, x-max: {flux: {u: \"H*(u - z)\"}}, \"*\": {flux: {u: E}}}\n"
+             "initial: {u: 0.5}\n",
+     .unknown = "u",
+     .look = "x-min",
+     .num = 5,
+     .name = {"A", "K", "Q", "H", "E"},
+     .value = {1, 0.4, 2, 1.5, 0.1},
+     .s = {LATTICE_TETRA, 3, 3, 2, 0.05, &unit_box}},
     {.what = "periodic across the stream",
      .text = "physics: {unknowns: [u], equations: [\"div(vector(W, V)*u - K*grad(u)) + u^2 - "
              "q*x*sin(2*pi*y)\"]}\n"
@@ -287,7 +297,7 @@ static void transposes(void **state) {
   (void)state;
   for (int k = 0; k < NUM_CASES; k++)
     for (int central = 0; central <= 2; central++)
-      for (int more = 0; more < (sample_dim(&cases[k].s) == 2 ? 4 : 3); more++)
+      for (int more = 0; more < (sample_is_cubic(&cases[k].s) ? 4 : 3); more++)
         check_transpose(&cases[k], (transport_choices){.central = central / 2.0,
                                                        .kappa = central % 2 ? 0 : 1,
                                                        .degree = more == 3  ? 3

@@ -59,7 +59,8 @@ static double difference(const transport *t, const double *a, const double *b) {
 
 static const sample samples[] = {{LATTICE_MIXED_2D, 6, 5, 0, 0.15, &askew_2d},
                                  {LATTICE_TRIANGLE, 6, 5, 0, 0.15, &unit_box},
-                                 {LATTICE_MIXED_3D, 4, 3, 3, 0.05, &askew_3d}};
+                                 {LATTICE_MIXED_3D, 4, 3, 3, 0.05, &askew_3d},
+                                 {LATTICE_TETRA, 3, 3, 2, 0.05, &askew_3d}};
 enum { NUM_SAMPLES = sizeof samples / sizeof *samples };
 
 /* ---------------------------------------------------------------- tangents */
@@ -97,7 +98,7 @@ static void fill_direction(const transport *t, double *v) {
 static void tangents(void **state) {
   (void)state;
   for (int k = 0; k < NUM_SAMPLES; k++)
-    for (int blend = 0; blend < (sample_dim(&samples[k]) == 2 ? 8 : 6); blend++) {
+    for (int blend = 0; blend < (sample_is_cubic(&samples[k]) ? 8 : 6); blend++) {
       setting x = begin(MPI_COMM_WORLD, &samples[k], 0.6,
                         (transport_choices){.central = blend & 1 ? 0.4 : 1,
                                             .kappa = blend & 1 ? 0 : 1,
@@ -181,7 +182,7 @@ static void same_on_ranks(void **state) {
   for (int k = 0; k < 2 * NUM_SAMPLES; k++) {
     const sample *s = &samples[k / 2];
     double *all[2] = {NULL, NULL};
-    if (k % 2 && sample_dim(s) == 3) continue;
+    if (k % 2 && !sample_is_cubic(s)) continue;
     int rank;
     int64_t size = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -40,6 +40,18 @@ static void named(void **state) {
   assert_true(good);
 }
 
+/* Cubic reconstruction is of fourth order, which tetrahedra come to from below, too. */
+static void cubic(void **state) {
+  (void)state;
+  bool good = true;
+  for (int k = 0; k < NUM_NAMED_LAWS; k++)
+    good &= law_check_orders(&(law_study){named_laws[k].name, named_laws[k].text, two, named_laws[k].steps,
+                                          -1, .degree = 3, .whole = false},
+                             (sample){LATTICE_TETRA, BLOCKS / 2, BLOCKS / 2, BLOCKS / 2, JITTER, &unit_box},
+                             2, 3.4);
+  assert_true(good);
+}
+
 /* Both Lame constants 1; derivatives of the displacements U, V, W are div(U, 0, 0), ... */
 #define STRESSES(u_x, u_y, u_z, v_x, v_y, v_z, w_x, w_y, w_z)                                                \
   {                                                                                                          \
@@ -155,8 +167,9 @@ static int run_late(void) {
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(named), cmocka_unit_test(elasticity),
-                                     cmocka_unit_test(fluxes_given), cmocka_unit_test(interface)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(named), cmocka_unit_test(cubic),
+                                     cmocka_unit_test(elasticity), cmocka_unit_test(fluxes_given),
+                                     cmocka_unit_test(interface)};
   return cmocka_run_group_tests(tests, solver_start, solver_end);
 }
 

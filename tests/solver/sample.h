@@ -28,6 +28,8 @@ static const char *const kind_names[NUM_LATTICES] = {"quadrilaterals", "triangle
                                                      "tetrahedra",     "prisms",    "pyramids", "mixed 3D"};
 
 static inline int sample_dim(const sample *s) { return s->kind < LATTICE_HEXA ? 2 : 3; }
+/** Can cells of this kind have cubic reconstruction? */
+static inline bool sample_is_cubic(const sample *s) { return sample_dim(s) == 2 || s->kind == LATTICE_TETRA; }
 
 /* One boundary a side of the box. */
 static inline void sample_patches(pcsim_raw_mesh *raw, const int n[3]) {
