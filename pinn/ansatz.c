@@ -10,6 +10,7 @@
 void ansatz_clear(ansatz *a) {
   pcsim_program_destroy(&a->fields);
   pcsim_free(&a->built);
+  pcsim_free(&a->seam);
 }
 
 /* --------------------------------------------------------------- the network's inputs */
@@ -95,6 +96,19 @@ static void add_holes(ansatz_builder *b, input_list *list, network_options *opti
     add_polar(b, list, options, of, centre, radius, scale);
 }
 
+/* What a kink at the seam of a period becomes, once for each diffusion. */
+static void add_seams(ansatz_builder *b, input_list *list, network_options *options) {
+  const ansatz_seam *seam = b->ansatz->seam;
+  for (int u = 0; u < b->problem->num_solved; u++) {
+    bool known = !seam[u].images;
+    for (int v = 0; v < u; v++) known = known || (seam[v].images && seam[v].diffusion == seam[u].diffusion);
+    if (known || list->n + 2 > NETWORK_INPUTS) continue;
+    pcsim_value inputs[2];
+    parts_seam_inputs(b, &seam[u], inputs);
+    for (int i = 0; i < 2; i++) add_input(list, options, inputs[i], b->options->options.scale[0]);
+  }
+}
+
 /* Each coordinate in [-1, 1], or sine and cosine over its period; those of its waves. */
 static pcsim_status network_inputs(ansatz_builder *b, network_options *options, pcsim_value *inputs) {
   const domain_view *d = b->problem->domain;
@@ -118,6 +132,7 @@ static pcsim_status network_inputs(ansatz_builder *b, network_options *options, 
       add_wave(b, &list, options, parts_linear(b, y, given->wave[i][k], 0), 1);
   }
   add_holes(b, &list, options);
+  add_seams(b, &list, options);
   PCSIM_TRY(add_corners(b, &list, options));
   options->num_inputs = list.n;
   *inputs = list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
@@ -163,6 +178,8 @@ static pcsim_status start_value(ansatz_builder *b, int unknown, problem_kind kin
     PCSIM_TRY(parts_lower(b, &c->text, &given));
     *value = parts_at(b, given, "0", b->coordinates);
     pcsim_program_destroy(&given);
+    const ansatz_seam *seam = &b->ansatz->seam[unknown];
+    if (kind == CONDITION_VALUE && seam->images) *value = parts_carried(b, seam, *value);
     return PCSIM_OK;
   }
   return PCSIM_OK;
@@ -290,9 +307,11 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   const size_t before = pcsim_tree_num_problems(q->tree);
   *a = (ansatz){0};
   PCSIM_GOTO(pcsim_alloc((size_t)q->num_conditions, sizeof *a->built, &a->built), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)q->num_solved, sizeof *a->seam, &a->seam), status, done);
   PCSIM_GOTO(pcsim_program_create(&b.program), status, done);
   b.space = pcsim_build_space(b.program, "points");
   b.coordinates = pcsim_build_input(b.program, "coordinates", b.space, q->domain->num_coordinates);
+  for (int u = 0; u < q->num_solved; u++) PCSIM_GOTO(parts_find_seam(&b, u, &a->seam[u]), status, done);
   bool contradict;
   PCSIM_GOTO(parts_contradictions(&b, &contradict), status, done);
   if (contradict) goto done; /* a trial before may have said it: problems are kept once */

@@ -20,6 +20,7 @@ typedef struct {
   const network_kind *network;
   network_options options;       /**< inputs and outputs are set here; `scale` is by coordinate */
   bool polar;                    /**< the network also sees polar coordinates about balls taken away */
+  bool seam;                     /**< starts that jump or bend where their period ends are carried on */
   const char *prefix;            /**< of the network's parameters */
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
   const double (*range)[2];      /**< [num_space] of a box around where it is wanted; NULL: the domain's */
@@ -34,10 +35,19 @@ typedef struct {
                                     built in; NULL: as said above. Its parameters are to be left as they are */
 } ansatz_options;
 
+/** Where the ends of a period meet and the start, or its slope, jumps: it is carried on by the heat equation,
+ * in A and as inputs of the network (ansatz_seam.c). */
+typedef struct {
+  double diffusion; /**< D of u_t = D u_xx + ... */
+  double jump[2];   /**< of the start and of its slope, from the end of the period to its begin */
+  int images;       /**< of the seam on either side; 0: there is no seam, or nothing is known of it */
+} ansatz_seam;
+
 typedef struct {
   pcsim_program
-      *fields; /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
-  bool *built; /**< [num_conditions] holds whatever the weights are */
+      *fields;       /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
+  bool *built;       /**< [num_conditions] holds whatever the weights are */
+  ansatz_seam *seam; /**< [num_solved]; owned; NULL: of a whole that is made of regions */
 } ansatz;
 
 /** Is it a steady plane flow with velocities given all around, whose walls at rest hang together? Then a

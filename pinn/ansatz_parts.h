@@ -37,6 +37,15 @@ pcsim_status parts_corners(ansatz_builder *b, int most, double (*corner)[2], int
  * divergence whatever the weights are. Walls at rest that hang together are built in: psi is zero there with
  * its slope. Marks what is built. */
 pcsim_status parts_stream(ansatz_builder *b, pcsim_value network) PCSIM_NODISCARD;
+/** The seam of an unknown: in one coordinate of space and without further inputs, its start held, its rate in
+ * one equation only, whose diffusion is a number. */
+pcsim_status parts_find_seam(ansatz_builder *b, int unknown, ansatz_seam *s) PCSIM_NODISCARD;
+/** What a kink |x|/2 at the seam has become at a time, less |x|/2, and its derivative by x. */
+void parts_kernel(ansatz_builder *b, const ansatz_seam *s, pcsim_value *smooth, pcsim_value *slope);
+/** The start, its jumps being carried by the heat equation. */
+pcsim_value parts_carried(ansatz_builder *b, const ansatz_seam *s, pcsim_value start);
+/** Inputs of a network [2] that have the kink and the jump, in [-1, 1]. */
+void parts_seam_inputs(ansatz_builder *b, const ansatz_seam *s, pcsim_value *inputs);
 /** The unknown's conditions at the start are not built after all. */
 void parts_forget_start(ansatz_builder *b, int unknown);
 /** Values that are to be held and differ where their places meet are problems of the tree; `*found` says

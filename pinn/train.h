@@ -49,6 +49,7 @@ typedef struct {
   double optimizer_option[TRAIN_OPTIONS];
   bool fixed_stream;                /**< the case says whether there is a stream function */
   bool polar;                       /**< coordinates about balls taken away */
+  bool seam;                        /**< starts that jump or bend where their period ends are carried on */
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;
 

@@ -60,11 +60,25 @@ static pcsim_status make_regions(pcsim_training *t, ansatz_options *options) {
   return train_join_regions(t);
 }
 
+static void log_seams(const pcsim_training *t) {
+  const problem *p = &t->from->problem;
+  for (int u = 0; u < p->num_solved && t->ansatz.seam; u++) {
+    const ansatz_seam *s = &t->ansatz.seam[u];
+    if (s->images)
+      pcsim_log(
+          PCSIM_LOG_INFO,
+          "start of %s: where the period of %s ends it jumps by %.3g and its slope by %.3g, which is carried "
+          "by the heat equation with D = %.3g (`network: {seam: false}`: not)",
+          p->unknown[u], p->domain->coordinate[0], s->jump[0], s->jump[1], s->diffusion);
+  }
+}
+
 static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
   ansatz_options options = {
       .network = network_find(t->choice.network.kind),
       .options = t->choice.network,
       .polar = t->from->options.polar,
+      .seam = t->from->options.seam,
       .prefix = t->part.prefix,
       .time = {t->part.time[0], t->part.time[1]},
       .start = t->part.start,
@@ -81,6 +95,7 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
     pcsim_log(PCSIM_LOG_INFO, "%s: %s", built ? "built in" : "penalised", *text ? text : "nothing");
     pcsim_free(&text);
   }
+  if (!quiet) log_seams(t);
   return PCSIM_OK;
 }
 

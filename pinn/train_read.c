@@ -17,6 +17,11 @@ const pcsim_key network_keys[] = {
      0, 0},
     {"polar", PCSIM_KEY_BOOL, "true", "", "",
      "it also sees distance and direction from each ball taken away (up to four)", 0, 0},
+    {"seam", PCSIM_KEY_BOOL, "true", "", "",
+     "a start that jumps or bends where its period ends is carried on by the heat equation, whose solution "
+     "the "
+     "network sees, too; one coordinate of space",
+     0, 0},
     {"divergence-free", PCSIM_KEY_BOOL, "", "", "",
      "velocities of the built-in flow in the plane are those of a stream function; without it they are where "
      "a "
@@ -127,6 +132,7 @@ static void read_network(pcsim_tree *tree, train_options *o, choice *c) {
                        list_networks(known, sizeof known));
   }
   pcsim_node_bool(tree, node, "polar", &o->polar);
+  pcsim_node_bool(tree, node, "seam", &o->seam);
   read_layers(tree, node, c);
   read_scale(tree, node, c);
   if (pcsim_node_string(tree, node, "activation", &text) && *text) c->network.activation = text;
@@ -192,7 +198,7 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true};
+  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .seam = true};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");

@@ -332,6 +332,27 @@ expect_out "error.u: of 2000 of 6000 points on the way, of all at the end" "a ta
 close "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "error.u") c = i } END { print $c }' \
   "$work/every-third/history.csv")" "$(number "$work/every-third/summary.json" error.u)" 0.05 "errors at looks"
 
+# A start that bends where its period ends is carried on, which is said.
+cat >"$work/seam.yaml" <<'YAML'
+pcsim: 1
+title: a kink over the seam
+domain: {box: {x: [0, 1], t: [0, 1]}}
+physics: {unknowns: [u], equations: ["u_t - 0.01*u_xx"]}
+boundaries: {x-min: {periodic: x-max}}
+initial: {u: x*(1 - x)}
+network: {layers: [8, 8], activation: tanh, scale: 1}
+train: {budget: 40 steps, points: 200}
+YAML
+run "$pcsim" run "$work/seam.yaml" -o "$work/seam"
+expect_rc 0 "a kink over the seam"
+expect_out "start of u: where the period of x ends it jumps by 0 and its slope by 2" "a kink over the seam"
+run "$pcsim" run "$work/seam.yaml" -o "$work/seamless" --set network.seam=false
+expect_rc 0 "a kink that is not carried"
+grep -q "carried by" <<<"$out$err" && fault "a kink is carried that is not to be"
+run "$pcsim" check "$work/seam.yaml" --set network.seam=maybe
+expect_rc 2 "a wrong key"
+expect_err "'seam' must be true or false" "a wrong key"
+
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
 run "$pcsim" run "$work/bad.yaml" -o "$work/bad"
