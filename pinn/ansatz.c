@@ -71,14 +71,13 @@ static void add_polar(ansatz_builder *b, input_list *list, network_options *opti
 static pcsim_status add_corners(ansatz_builder *b, input_list *list, network_options *options) {
   const domain_view *d = b->problem->domain;
   const bool of[DOMAIN_MAX] = {true, true};
-  double corner[ANSATZ_HOLES][2];
-  int num = 0;
+  corners c;
   /* with values held by blending the corner would be held wrongly, and nothing is gained */
   if (!b->options->polar || !b->options->stream) return PCSIM_OK;
-  PCSIM_TRY(parts_corners(b, ANSATZ_HOLES, corner, &num));
-  if (list->n + 3 * num > NETWORK_INPUTS) return PCSIM_OK;
-  for (int i = 0; i < num; i++)
-    add_polar(b, list, options, of, corner[i],
+  PCSIM_TRY(ansatz_corners(b->problem, b->domain, &c));
+  if (list->n + 3 * c.num > NETWORK_INPUTS) return PCSIM_OK;
+  for (int i = 0; i < c.num; i++)
+    add_polar(b, list, options, of, c.corner[i].at,
               1e-3 * hypot(d->range[0][1] - d->range[0][0], d->range[1][1] - d->range[1][0]),
               fmax(b->options->options.scale[0], b->options->options.scale[1]));
   return PCSIM_OK;

@@ -11,6 +11,7 @@
 #ifndef PCSIM_PINN_ANSATZ_H
 #define PCSIM_PINN_ANSATZ_H
 
+#include "corners.h"
 #include "network.h"
 #include "problem.h"
 
@@ -53,6 +54,9 @@ typedef struct {
 /** Is it a steady plane flow with velocities given all around, whose walls at rest hang together? Then a
  * stream function is worth its third derivatives. */
 pcsim_status ansatz_closed(const problem *p, const domain *d, bool *closed) PCSIM_NODISCARD;
+/** Corners and sides of a plane flow at which the given velocities contradict continuity: the vorticity
+ * depends on the direction there, the pressure is infinite like the logarithm of the distance. */
+pcsim_status ansatz_corners(const problem *p, const domain *d, corners *c) PCSIM_NODISCARD;
 /** Problems of the case (values that contradict each other, with the place) go to the tree; `a->fields` stays
  * NULL then. Caller clears. */
 pcsim_status ansatz_build(const problem *p, const domain *d, const ansatz_options *options,

@@ -15,7 +15,8 @@ static const double worth = 0.01; /* least divergence, over the slopes of the ve
 /* Velocity along a piece: its change by length at a corner, over two lengths, the second a tenth of the
  * first, and the direction. */
 typedef struct {
-  double along[2], slope[2][2];
+  corner_side where;
+  double slope[2][2];
 } side;
 
 static const problem_condition *given(const problem *p, int unknown, int piece) {
@@ -57,7 +58,7 @@ done:
 }
 
 /* `*found` false: the velocity is not given on the piece. */
-static pcsim_status look_along(ansatz_builder *b, int piece, const double *corner, side *s, bool *found) {
+static pcsim_status look_along(ansatz_builder *b, int piece, const double *from, side *s, bool *found) {
   const domain_view *d = b->problem->domain;
   const size_t n = (size_t)d->num_coordinates;
   double *points = NULL, nearest = INFINITY, to[2];
@@ -68,16 +69,20 @@ static pcsim_status look_along(ansatz_builder *b, int piece, const double *corne
   pcsim_status status =
       domain_draw_piece(b->domain, piece, 1, 0, NEAR_POINTS, points, points + NEAR_POINTS * n);
   for (size_t i = 0; status == PCSIM_OK && i < NEAR_POINTS; i++) {
-    const double x = points[i * n] - corner[0], y = points[i * n + 1] - corner[1], r = hypot(x, y);
-    if (r > 0 && r < nearest) nearest = r, s->along[0] = x / r, s->along[1] = y / r;
+    const double x = points[i * n] - from[0], y = points[i * n + 1] - from[1], r = hypot(x, y);
+    if (r > 0 && r < nearest) {
+      const double *normal = points + NEAR_POINTS * n + 2 * i;
+      nearest = r;
+      s->where = (corner_side){.piece = piece, .along = {x / r, y / r}, .normal = {normal[0], normal[1]}};
+    }
   }
   pcsim_free(&points);
   PCSIM_TRY(status);
   double h = 1e-4 * (d->range[0][1] - d->range[0][0] + d->range[1][1] - d->range[1][0]);
   for (int i = 0; i < 2; i++, h *= 0.1) {
-    for (int k = 0; k < 2; k++) to[k] = corner[k] + h * s->along[k];
+    for (int k = 0; k < 2; k++) to[k] = from[k] + h * s->where.along[k];
     for (int u = 0; u < 2; u++) {
-      PCSIM_TRY(difference(b, given(b->problem, u, piece), corner, corner, to, &s->slope[i][u]));
+      PCSIM_TRY(difference(b, given(b->problem, u, piece), from, from, to, &s->slope[i][u]));
       s->slope[i][u] /= h;
     }
   }
@@ -88,22 +93,23 @@ static pcsim_status look_along(ansatz_builder *b, int piece, const double *corne
 /* G with G a = its slope on both sides; its trace, which continuity wants to be 0, against the slopes. One
  * that goes with the length over which slopes are taken is none. */
 static bool contradicts(const side *a, const side *b) {
-  const double det = a->along[0] * b->along[1] - a->along[1] * b->along[0];
+  const double *p = a->where.along, *q = b->where.along, det = p[0] * q[1] - p[1] * q[0];
   double trace[2], size = 0;
   if (fabs(det) < 1e-3) return false; /* one line */
   for (int i = 0; i < 2; i++) {
-    trace[i] = (a->slope[i][0] * b->along[1] - b->slope[i][0] * a->along[1]) / det +
-               (b->slope[i][1] * a->along[0] - a->slope[i][1] * b->along[0]) / det;
+    trace[i] = (a->slope[i][0] * q[1] - b->slope[i][0] * p[1]) / det +
+               (b->slope[i][1] * p[0] - a->slope[i][1] * q[0]) / det;
     size = hypot(a->slope[i][0], a->slope[i][1]) + hypot(b->slope[i][0], b->slope[i][1]);
   }
   return fabs(trace[1]) > worth * size && fabs(trace[1]) > 0.5 * fabs(trace[0]);
 }
 
-pcsim_status parts_corners(ansatz_builder *b, int most, double (*corner)[2], int *num) {
-  const domain_view *d = b->problem->domain;
+pcsim_status ansatz_corners(const problem *p, const domain *whole, corners *c) {
+  ansatz_builder builder = {.problem = p, .domain = whole}, *b = &builder;
+  const domain_view *d = p->domain;
   enum { MEET_POINTS = 8 };
   double points[MEET_POINTS * DOMAIN_MAX];
-  *num = 0;
+  *c = (corners){0};
   if (!problem_is_flow(b->problem) || d->num_space != 2) return PCSIM_OK;
   for (int i = 0; i < d->num_pieces; i++)
     for (int j = i + 1; j < d->num_pieces; j++) {
@@ -114,14 +120,13 @@ pcsim_status parts_corners(ansatz_builder *b, int most, double (*corner)[2], int
         const double same = 1e-6 * (d->range[0][1] - d->range[0][0]);
         side one, other;
         bool known = false, given_one, given_other = false;
-        for (int c = 0; c < *num; c++)
-          known = known || hypot(x[0] - corner[c][0], x[1] - corner[c][1]) < same;
-        if (known || *num == most) continue;
+        for (int l = 0; l < c->num; l++)
+          known = known || hypot(x[0] - c->corner[l].at[0], x[1] - c->corner[l].at[1]) < same;
+        if (known || c->num == CORNERS_MAX) continue;
         PCSIM_TRY(look_along(b, i, x, &one, &given_one));
         if (given_one) PCSIM_TRY(look_along(b, j, x, &other, &given_other));
         if (!given_other || !contradicts(&one, &other)) continue;
-        memcpy(corner[*num], x, 2 * sizeof *x);
-        ++*num;
+        c->corner[c->num++] = (corner){.at = {x[0], x[1]}, .side = {one.where, other.where}};
       }
     }
   return PCSIM_OK;

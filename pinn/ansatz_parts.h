@@ -30,9 +30,6 @@ pcsim_status parts_lower(ansatz_builder *b, const problem_text *text,
 /** A and B of an unknown for the values on pieces; NO_VALUE: A is 0, B is 1. Marks what is built. */
 pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a,
                             pcsim_value *factor) PCSIM_NODISCARD;
-/** Corners [*num], `most` at most, of a plane flow at which the given velocities contradict continuity: the
- * vorticity depends on the direction there, the pressure is infinite. */
-pcsim_status parts_corners(ansatz_builder *b, int most, double (*corner)[2], int *num) PCSIM_NODISCARD;
 /** u and v of the stream function that the network's output gives, as outputs of the program: without
  * divergence whatever the weights are. Walls at rest that hang together are built in: psi is zero there with
  * its slope. Marks what is built. */

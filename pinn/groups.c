@@ -116,7 +116,8 @@ void groups_destroy(groups **groups_) {
 }
 
 /* The outputs "0", "1", ... as one output "r" of a program that knows nothing else. */
-static pcsim_status stack(const pcsim_program *residual, int rows, bool measured, pcsim_program **stacked) {
+static pcsim_status stack(const pcsim_program *residual, int rows, bool measured, const char *factor,
+                          pcsim_program **stacked) {
   pcsim_program *p = NULL;
   pcsim_value *values = NULL;
   char(*text)[16] = NULL;
@@ -136,6 +137,8 @@ static pcsim_status stack(const pcsim_program *residual, int rows, bool measured
     const pcsim_value value = pcsim_build_input(p, data, 0, 1); /* the one space */
     values[k] = pcsim_build_binary(p, PCSIM_OP_SUB, values[k], value);
   }
+  const pcsim_value by = factor ? pcsim_build_input(p, factor, 0, 1) : PCSIM_NO_VALUE;
+  for (int k = 0; factor && k < rows; k++) values[k] = pcsim_build_binary(p, PCSIM_OP_MUL, values[k], by);
   pcsim_build_output(p, "r", rows == 1 ? values[0] : pcsim_build_concat(p, values, rows));
   PCSIM_GOTO(pcsim_program_status(p), status, done);
   PCSIM_GOTO(pcsim_program_simplify(p), status, done);
@@ -186,7 +189,8 @@ static pcsim_status find_inputs(group *a) {
   return PCSIM_OK;
 }
 
-pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows, bool measured) {
+pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows, bool measured,
+                        const char *factor) {
   PCSIM_CHECK(rows > 0 && rows <= GROUPS_ROWS_MAX, PCSIM_ERR_ARG, "'%s' has %d rows; expected 1 to %d", name,
               rows, GROUPS_ROWS_MAX);
   PCSIM_TRY(pcsim_realloc((size_t)g->num + 1, sizeof *g->group, &g->group));
@@ -194,7 +198,7 @@ pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residu
   *a = (group){.rows = rows};
   pcsim_status status;
   PCSIM_GOTO(pcsim_strdup(name, &a->name), status, done);
-  PCSIM_GOTO(stack(residual, rows, measured, &a->whole), status, done);
+  PCSIM_GOTO(stack(residual, rows, measured, factor, &a->whole), status, done);
   PCSIM_GOTO(find_parameters(g, a), status, done);
   PCSIM_GOTO(pcsim_program_copy(a->whole, &a->residual), status, done);
   PCSIM_GOTO(pcsim_program_part(a->residual, a->wrt, a->num_wrt, &a->given), status, done);

@@ -41,9 +41,9 @@ typedef struct {
 /** One more group, number 0, 1, ...: residual program with outputs "0" .. "rows - 1" of inputs "coordinates"
  * [width] and perhaps of columns on space "points"; copied. `measured`: from output k column "data_k" is
  * taken away. Weights are 1. Errors: ERR_ARG (no row, more than GROUPS_ROWS_MAX, nothing that training
- * changes). */
-pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows,
-                        bool measured) PCSIM_NODISCARD;
+ * changes). `factor`: column that all rows are multiplied by, NULL: none. */
+pcsim_status groups_add(groups *g, const char *name, const pcsim_program *residual, int rows, bool measured,
+                        const char *factor) PCSIM_NODISCARD;
 /** What counts of a group is the mean of each row over its points, not their squares: an integral. */
 void groups_mean(groups *g, int group);
 /** Its points [n][width] and the columns that its program asks for; copied. */

@@ -50,6 +50,7 @@ typedef struct {
   bool fixed_stream;                /**< the case says whether there is a stream function */
   bool polar;                       /**< coordinates about balls taken away */
   bool seam;                        /**< starts that jump or bend where their period ends are carried on */
+  double corner_points;             /**< share of the points at singular corners */
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;
 
@@ -96,12 +97,13 @@ typedef struct {
 typedef struct {
   pcsim_tree *tree; /**< borrowed */
   domain *domain;
-  regions *regions;                 /**< NULL: none */
-  problem problem;                  /**< of the whole domain */
-  problem *in;                      /**< [number of regions] of each; NULL: none; owned */
-  data *data;                       /**< NULL: none */
-  char normal_name[DOMAIN_MAX][80]; /**< [num_space] inputs "n.x", ... */
-  const char *normal[DOMAIN_MAX];
+  regions *regions;                    /**< NULL: none */
+  problem problem;                     /**< of the whole domain */
+  problem *in;                         /**< [number of regions] of each; NULL: none; owned */
+  data *data;                          /**< NULL: none */
+  corners corners;                     /**< to which points are denser */
+  char normal_name[DOMAIN_MAX][80];    /**< [num_space] inputs "n.x", ... */
+  const char *normal[DOMAIN_MAX + 1];  /**< and the root of a point's weight */
   char data_text[GROUPS_ROWS_MAX][12]; /**< columns of measured values: "data_0", ... */
   const char *data_name[GROUPS_ROWS_MAX];
   bool number[PROBLEM_MAX]; /**< [num_unknowns] coefficients that are numbers */
@@ -272,6 +274,8 @@ pcsim_status train_add_group(pcsim_training *t, const char *name, const train_gr
                              const problem_text *const *texts, int n) PCSIM_NODISCARD;
 /** Is it the mean that counts? Its points are a quadrature, the same for all purposes. */
 bool train_is_integral(const train_group *g);
+/** Are its points denser at corners, its rows multiplied by the roots of their weights? */
+bool train_has_corners(const pcsim_training *t, const train_group *g);
 /** The groups and their residual programs. */
 pcsim_status train_make_groups(pcsim_training *t) PCSIM_NODISCARD;
 
@@ -285,8 +289,9 @@ pcsim_status train_grow(pcsim_training *t, int64_t points) PCSIM_NODISCARD;
 /** The points of the interior, n of them, and as many more or fewer of the other groups as that makes: those
  * of a training with one interior. */
 pcsim_status train_take_points(pcsim_training *t, int64_t n, const double *points) PCSIM_NODISCARD;
-/** n points of a group, and its columns [n][train_num_columns]: normals, or measured values. Of measured
- * values there are as many as there are. */
+/** n points of a group, and its columns [n][train_num_columns]: normals and, where points are denser at
+ * corners, the root of their weights, or measured values. Of measured values there are as many as there are.
+ */
 pcsim_status train_points(const pcsim_training *t, int group, uint64_t draw, int64_t n, double *points,
                           double *columns) PCSIM_NODISCARD;
 int train_num_columns(const pcsim_training *t, int group);

@@ -248,12 +248,28 @@ static pcsim_status check_data(const train_case *from) {
   return PCSIM_OK;
 }
 
+/* Where the network sees singular corners by the logarithm of the distance, points are denser there. */
+static pcsim_status find_corners(pcsim_training *t) {
+  train_case *from = t->from;
+  corners *c = &from->corners;
+  if (!t->choice.stream || !from->options.polar || from->regions || !(from->options.corner_points > 0))
+    return PCSIM_OK;
+  PCSIM_TRY(ansatz_corners(&from->problem, from->domain, c));
+  c->share = from->options.corner_points;
+  corners_measure(from->domain, c);
+  for (int i = 0; i < c->num; i++)
+    pcsim_log(PCSIM_LOG_INFO, "corner (%g, %g), where the pressure is infinite: %.0f %% of the points",
+              c->corner[i].at[0], c->corner[i].at[1], 100 * c->share / c->num);
+  return PCSIM_OK;
+}
+
 static void name_columns(train_case *from) {
   const domain_view *d = from->problem.domain;
   for (int i = 0; i < d->num_space; i++) {
     snprintf(from->normal_name[i], sizeof from->normal_name[i], "n.%s", d->coordinate[i]);
     from->normal[i] = from->normal_name[i];
   }
+  from->normal[d->num_space] = "root of weight";
   for (int i = 0; i < GROUPS_ROWS_MAX; i++) {
     snprintf(from->data_text[i], sizeof from->data_text[i], "data_%d", i);
     from->data_name[i] = from->data_text[i];
@@ -271,6 +287,7 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   if (regions_node(tree) && !t->from->regions) return PCSIM_OK;
   PCSIM_TRY(problem_read(tree, domain_get(t->from->domain), t->from->regions, -1, &t->from->problem));
   PCSIM_TRY(choose_stream(t));
+  PCSIM_TRY(find_corners(t));
   PCSIM_TRY(data_read(tree, t->from->domain, &t->from->data));
   PCSIM_TRY(check_data(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;

@@ -23,6 +23,11 @@ bool train_is_integral(const train_group *g) {
   return g->kind == TRAIN_CONDITION && g->condition->place == PLACE_INTEGRAL;
 }
 
+bool train_has_corners(const pcsim_training *t, const train_group *g) {
+  return t->from->corners.num &&
+         (g->kind == TRAIN_INTERIOR || (g->kind == TRAIN_CONDITION && g->condition->place == PLACE_PIECES));
+}
+
 /* `like` says what the group is; its name is `name`, with that of its region. */
 static pcsim_status add_program(pcsim_training *t, const char *name, const train_group *like,
                                 const pcsim_program *residual, int rows) {
@@ -31,7 +36,9 @@ static pcsim_status add_program(pcsim_training *t, const char *name, const train
   snprintf(whole, sizeof whole, "%s%s%s", name, named ? "." : "",
            named ? regions_get(t->from->regions)->name[like->region] : "");
   PCSIM_TRY(pcsim_realloc((size_t)t->num_groups + 1, sizeof *t->group, &t->group));
-  PCSIM_TRY(groups_add(t->groups, whole, residual, rows, like->kind == TRAIN_MEASURED));
+  PCSIM_TRY(
+      groups_add(t->groups, whole, residual, rows, like->kind == TRAIN_MEASURED,
+                 train_has_corners(t, like) ? t->from->normal[t->from->problem.domain->num_space] : NULL));
   t->group[t->num_groups] = *like;
   if (train_is_integral(like)) groups_mean(t->groups, t->num_groups);
   t->group[t->num_groups].name = groups_name(t->groups, t->num_groups);

@@ -50,9 +50,32 @@ static double own_area(const pcsim_training *t, int region, int piece) {
   return region < 0 ? area : area * regions_share(t->from->regions, region, piece);
 }
 
+/* Roots of the weights of points inside, the last of the columns. */
+static void weigh_inside(const pcsim_training *t, int64_t n, const double *points, double *columns) {
+  const domain_view *d = t->from->problem.domain;
+  for (int64_t i = 0; i < n; i++)
+    columns[i * (d->num_space + 1) + d->num_space] =
+        sqrt(corners_weight_inside(t->from->domain, &t->from->corners, points + i * d->num_coordinates));
+}
+
+/* Points on a piece that are denser at corners; columns: normals and roots of weights. */
+static pcsim_status corner_points(const pcsim_training *t, int piece, uint64_t draw, int64_t n,
+                                  double *points, double *columns) {
+  const domain_view *d = t->from->problem.domain;
+  const corners *c = &t->from->corners;
+  PCSIM_TRY(draw_piece(t, -1, piece, draw, n, points, columns));
+  PCSIM_TRY(corners_move_piece(t->from->domain, c, piece, t->from->options.seed, draw, n, points, columns));
+  for (int64_t i = n - 1; i >= 0; i--) { /* rows of num_space become rows of one more, from the end */
+    double *to = columns + i * (d->num_space + 1);
+    memmove(to, columns + i * d->num_space, (size_t)d->num_space * sizeof *to);
+    to[d->num_space] = sqrt(corners_weight_piece(t->from->domain, c, piece, points + i * d->num_coordinates));
+  }
+  return PCSIM_OK;
+}
+
 /* Points on the pieces of a group's condition, shared out by area. */
 static pcsim_status piece_points(const pcsim_training *t, const train_group *g, uint64_t draw, int64_t n,
-                                 double *points, double *normals) {
+                                 double *points, double *columns) {
   const domain_view *d = t->from->problem.domain;
   double area = 0, before = 0;
   int64_t at = 0;
@@ -62,23 +85,35 @@ static pcsim_status piece_points(const pcsim_training *t, const train_group *g, 
     if (!g->condition->piece[k]) continue;
     before += own_area(t, g->region, k);
     const int64_t end = llround((double)n * before / area);
-    if (end > at)
-      PCSIM_TRY(draw_piece(t, g->region, k, draw, end - at, points + at * d->num_coordinates,
-                           normals + at * d->num_space));
+    double *to = points + at * d->num_coordinates;
+    if (end > at && train_has_corners(t, g))
+      PCSIM_TRY(corner_points(t, k, draw, end - at, to, columns + at * (d->num_space + 1)));
+    else if (end > at)
+      PCSIM_TRY(draw_piece(t, g->region, k, draw, end - at, to, columns + at * d->num_space));
     at = end;
   }
   return PCSIM_OK;
 }
 
 int train_num_columns(const pcsim_training *t, int which) {
-  const data_view *measured = t->group[which].measured;
-  return measured ? measured->num_fits : t->from->problem.domain->num_space;
+  const train_group *g = &t->group[which];
+  return g->measured ? g->measured->num_fits : t->from->problem.domain->num_space + train_has_corners(t, g);
 }
 
 static void copy_data(const data_view *m, int width, int64_t n, double *points, double *columns) {
   memcpy(points, m->points, (size_t)(n * width) * sizeof *points);
   for (int k = 0; k < m->num_fits; k++)
     for (int64_t i = 0; i < n; i++) columns[i * m->num_fits + k] = m->values[k][i];
+}
+
+static pcsim_status interior_points(const pcsim_training *t, int which, uint64_t draw, int64_t n,
+                                    double *points, double *columns) {
+  const train_group *g = &t->group[which];
+  PCSIM_TRY(draw_inside(t, g->region, draw, n, points));
+  if (!train_has_corners(t, g)) return PCSIM_OK;
+  PCSIM_TRY(corners_move_inside(t->from->domain, &t->from->corners, t->from->options.seed, draw, n, points));
+  weigh_inside(t, n, points, columns);
+  return PCSIM_OK;
 }
 
 pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int64_t n, double *points,
@@ -92,7 +127,7 @@ pcsim_status train_points(const pcsim_training *t, int which, uint64_t draw, int
     return PCSIM_OK;
   }
   if (g->kind == TRAIN_INTERIOR || g->kind == TRAIN_SMOOTHNESS)
-    return draw_inside(t, g->region, draw, n, points);
+    return interior_points(t, which, draw, n, points, columns);
   if (train_is_integral(g)) {
     const uint64_t always = sample_draw(SAMPLE_TRAINING, 0);
     return c->piece ? piece_points(t, g, always, n, points, columns)
@@ -136,18 +171,20 @@ pcsim_status train_residuals(pcsim_training *t, int which, const double *theta, 
 static pcsim_status adaptive_points(pcsim_training *t, int g, uint64_t number, int64_t n, double *points) {
   const int width = t->from->problem.domain->num_coordinates, rows = groups_rows(t->groups, g);
   const int64_t from = CANDIDATES * n;
+  const int num_columns = train_num_columns(t, g);
   const double *weight = groups_weights(t->groups, g);
   const sample_density density = {1, 1};
   double *room = NULL;
   int64_t *chosen = NULL;
   pcsim_status status;
-  PCSIM_GOTO(pcsim_alloc((size_t)(from * (width + rows + 1)), sizeof *room, &room), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *chosen, &chosen), status, done);
-  double *candidates = room, *r = room + from * width, *size = r + from * rows;
-  PCSIM_GOTO(draw_inside(t, t->group[g].region, sample_draw(SAMPLE_CANDIDATES, number), from, candidates),
-             status, done);
-  PCSIM_GOTO(groups_residuals(t->groups, g, t->theta, from, candidates, &(groups_columns){0}, r), status,
+  PCSIM_GOTO(pcsim_alloc((size_t)(from * (width + rows + 1 + num_columns)), sizeof *room, &room), status,
              done);
+  PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof *chosen, &chosen), status, done);
+  double *candidates = room, *r = room + from * width, *size = r + from * rows, *columns = size + from;
+  PCSIM_GOTO(interior_points(t, g, sample_draw(SAMPLE_CANDIDATES, number), from, candidates, columns), status,
+             done);
+  const groups_columns given = columns_of(t, g, columns);
+  PCSIM_GOTO(groups_residuals(t->groups, g, t->theta, from, candidates, &given, r), status, done);
   for (int64_t i = 0; i < from; i++) {
     for (int k = 0; k < rows; k++) size[i] += weight[k] * r[i * rows + k] * r[i * rows + k];
     size[i] = sqrt(size[i]);
@@ -171,6 +208,7 @@ pcsim_status train_draw(pcsim_training *t, const double *interior) {
     pcsim_status status = train_points(t, g, draw, n, points, points + n * width);
     if (t->group[g].kind == TRAIN_INTERIOR && interior) {
       memcpy(points, interior, (size_t)(n * width) * sizeof *points);
+      if (train_has_corners(t, &t->group[g])) weigh_inside(t, n, points, points + n * width);
       interior += n * width;
     }
     if (status == PCSIM_OK) status = groups_points(t->groups, g, n, width, points, &columns);
@@ -351,6 +389,18 @@ pcsim_status train_balance(pcsim_training *t, bool quiet) {
 
 /* ------------------------------------------------------------------------- what went wrong */
 
+/* Of an interior at points that are there. */
+static pcsim_status interior_residuals(pcsim_training *t, int which, const double *theta, int64_t n,
+                                       const double *points, double *residuals) {
+  double *columns = NULL;
+  PCSIM_TRY(pcsim_alloc((size_t)(n * train_num_columns(t, which)), sizeof *columns, &columns));
+  if (train_has_corners(t, &t->group[which])) weigh_inside(t, n, points, columns);
+  const groups_columns given = columns_of(t, which, columns);
+  pcsim_status status = groups_residuals(t->groups, which, theta, n, points, &given, residuals);
+  pcsim_free(&columns);
+  return status;
+}
+
 bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t size) {
   const domain_view *d = t->from->problem.domain;
   for (int g = 0; g < t->num_groups; g++) {
@@ -363,7 +413,7 @@ bool train_find_bad(pcsim_training *t, const double *theta, char *text, size_t s
     pcsim_status status =
         t->group[g].kind != TRAIN_INTERIOR
             ? train_residuals(t, g, theta, sample_draw(SAMPLE_TRAINING, (uint64_t)t->draw), n, r)
-            : groups_residuals(t->groups, g, theta, n, points, &(groups_columns){0}, r);
+            : interior_residuals(t, g, theta, n, points, r);
     int64_t bad = 0;
     while (status == PCSIM_OK && bad < n * rows && isfinite(r[bad])) bad++;
     pcsim_free(&r);

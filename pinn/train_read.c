@@ -42,6 +42,11 @@ const pcsim_key train_keys[] = {
     {"condition-points", PCSIM_KEY_INTEGER, "", "", "", "on each place of penalised conditions", 1, 1e8},
     {"redraw", PCSIM_KEY_INTEGER, "", "", "", "steps after which all points are drawn anew; 0: never", 0,
      1e9},
+    {"corner-points", PCSIM_KEY_NUMBER, "0.25", "", "",
+     "share of the points that lie at corners in which the given velocities contradict continuity, evenly in "
+     "the "
+     "logarithm of the distance, each weighed by the density; 0: none",
+     0, 0.9},
     {"slabs", PCSIM_KEY_INTEGER, "", "", "",
      "spans of time of equal length, one after the other, each with a network that starts where the last one "
      "ended",
@@ -198,7 +203,11 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
+<<<<<<< HEAD
   *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .seam = true};
+=======
+  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .corner_points = 0.25};
+>>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");
@@ -210,6 +219,7 @@ void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   if (pcsim_node_integer(tree, node, "threads", &number)) o->threads = (int)number;
   if (!o->threads) o->threads = processors();
   pcsim_node_number(tree, node, "target", &o->target);
+  pcsim_node_number(tree, node, "corner-points", &o->corner_points);
   o->fixed_points = pcsim_node_integer(tree, node, "points", &c->points);
   pcsim_node_integer(tree, node, "condition-points", &o->on);
   pcsim_node_integer(tree, node, "redraw", &c->redraw);

@@ -36,13 +36,18 @@ static pcsim_program *fields(void) {
   return p;
 }
 
-static void add(groups *g, pcsim_program *u, const char *name, const char *const *texts, int n) {
+static void add_times(groups *g, pcsim_program *u, const char *name, const char *const *texts, int n,
+                      const char *factor) {
   pcsim_program *lowered, *composed;
   assert_ok(pcsim_lower(texts, n, &names, &lowered, NULL, NULL));
   assert_ok(pcsim_lower_compose(lowered, &names, u, &composed));
-  assert_ok(groups_add(g, name, composed, n, false));
+  assert_ok(groups_add(g, name, composed, n, false, factor));
   pcsim_program_destroy(&lowered);
   pcsim_program_destroy(&composed);
+}
+
+static void add(groups *g, pcsim_program *u, const char *name, const char *const *texts, int n) {
+  add_times(g, u, name, texts, n, NULL);
 }
 
 typedef struct {
@@ -153,6 +158,36 @@ static void test_jacobian(void **state) {
   end(&s);
 }
 
+/* A column that rows are multiplied by: points with weights of their own, in loss, gradient and residuals. */
+static void test_factor(void **state) {
+  (void)state;
+  static const char *const texts[] = {"k*lap(u) + u^2 - sin(3*x*y)", "u_x*u_y - exp(x)"}, *const name =
+                                                                                              "root";
+  double points[2 * EDGE], root[EDGE], plain[2 * EDGE], weighed[2 * EDGE], loss, sum = 0;
+  pcsim_program *u = fields();
+  groups_parameters parameters;
+  groups *g;
+  assert_ok(groups_parameters_of(u, "net_", &parameters));
+  assert_ok(groups_create(&parameters, 1, &g));
+  add_times(g, u, "weighed", texts, 2, name);
+  for (int i = 0; i < EDGE; i++)
+    root[i] = 0.1 * (i + 1), points[2 * i] = 0.03 * i, points[2 * i + 1] = 1 - 0.02 * i;
+  const groups_columns columns = {1, &name, root};
+  assert_ok(groups_points(g, 0, EDGE, 2, points, &columns));
+  assert_ok(groups_residuals(g, 0, parameters.start, EDGE, points, &columns, weighed));
+  add(g, u, "plain", texts, 2);
+  assert_ok(groups_residuals(g, 1, parameters.start, EDGE, points, &none, plain));
+  for (int i = 0; i < 2 * EDGE; i++) {
+    assert_close(weighed[i], root[i / 2] * plain[i], 1e-13 * (1 + fabs(plain[i])));
+    sum += 0.5 * weighed[i] * weighed[i] / EDGE;
+  }
+  assert_ok(groups_objective(g)->loss(groups_objective(g), parameters.start, &loss, NULL));
+  assert_close(loss, sum, 1e-12 * sum);
+  groups_destroy(&g);
+  groups_parameters_clear(&parameters);
+  pcsim_program_destroy(&u);
+}
+
 /* The same bits on any number of threads; residuals elsewhere are those of the same program. */
 static void test_threads(void **state) {
   (void)state;
@@ -185,7 +220,7 @@ static void test_threads(void **state) {
 
 static int run_all(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradient), cmocka_unit_test(test_jacobian),
-                                     cmocka_unit_test(test_threads)};
+                                     cmocka_unit_test(test_factor), cmocka_unit_test(test_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 int main(int argc, char **argv) { return pcsim_test_main(run_all, &argc, &argv); }

@@ -161,6 +161,7 @@ static void stream_chosen(void **state) {
   }
 }
 
+<<<<<<< HEAD
 /* Networks that know nothing yet differ between regions: on a border that no condition holds the value is
  * that of a region that is bounded by it. */
 static void border_of_regions(void **state) {
@@ -181,12 +182,78 @@ static void border_of_regions(void **state) {
   assert_true(fabs(u[2] - u[0]) > 1e-5 && fabs(u[3] - u[0]) > 1e-5);
   pcsim_training_destroy(&t);
   pcsim_tree_destroy(&tree);
+=======
+/* The cavity with a share of its points at corners. */
+static pcsim_training *corner_training(double share, pcsim_tree **tree) {
+  char text[1000];
+  pcsim_training *t = NULL;
+  snprintf(text, sizeof text,
+           "domain: {box: {x: [0, 1], y: [0, 1]}}\n"
+           "physics: {model: navier-stokes, viscosity: 0.1}\n"
+           "boundaries: {y-max: {velocity: [\"4*x*(1-x)\", 0]}, \"*\": {wall: no-slip}}\n"
+           "network: {layers: [8], activation: tanh}\n"
+           "train: {budget: 10 steps, points: 400, corner-points: %g}\n",
+           share);
+  assert_ok(pcsim_tree_parse(text, strlen(text), "case", tree));
+  assert_ok(pcsim_training_read(*tree, &t));
+  assert_ok(pcsim_tree_status(*tree));
+  return t;
+}
+
+/* Points of the interior and of the lid within a small distance of the corners of the lid. */
+static int count_near(const pcsim_training *t, int group, uint64_t draw) {
+  static double points[400 * 2], columns[400 * 3];
+  int near = 0;
+  assert_ok(train_points(t, group, draw, 400, points, columns));
+  for (int i = 0; i < 400; i++)
+    near += fmin(hypot(points[2 * i], points[2 * i + 1] - 1),
+                 hypot(points[2 * i] - 1, points[2 * i + 1] - 1)) < 1e-4;
+  return near;
+}
+
+/* Points are denser at singular corners, those held out too, and weighed, those that are added later too. */
+static void corners_weighed(void **state) {
+  (void)state;
+  enum { MORE = 600 };
+  static double weighed[2 * MORE], plain[2 * MORE];
+  double squares[2], sum[2] = {0, 0};
+  const double *points;
+  pcsim_tree *tree[2];
+  pcsim_training *t = corner_training(0.25, &tree[0]), *without = corner_training(0, &tree[1]);
+  assert_int_equal(t->from->corners.num, 2);
+  assert_int_equal(without->from->corners.num, 0);
+  for (int g = 0; g < 2; g++)
+    for (int held_out = 0; held_out < 2; held_out++) {
+      const uint64_t draw = sample_draw(held_out ? SAMPLE_HELD_OUT : SAMPLE_TRAINING, 0);
+      assert_in_range(count_near(t, g, draw), 30, 50); /* two of five powers of ten of 100 points */
+      assert_in_range(count_near(without, g, draw), 0, 1);
+    }
+  assert_ok(train_grow(t, MORE));
+  const int64_t n = groups_get_points(t->groups, 0, &points);
+  assert_int_equal(n, MORE);
+  assert_ok(groups_mean_squares(t->groups, 0, t->theta, squares));
+  assert_ok(groups_residuals(without->groups, 0, t->theta, n, points, &(groups_columns){0}, plain));
+  for (int64_t i = 0; i < 2 * n; i++) {
+    weighed[i] =
+        plain[i] * sqrt(corners_weight_inside(t->from->domain, &t->from->corners, points + i / 2 * 2));
+    sum[i % 2] += weighed[i] * weighed[i] / (double)n;
+  }
+  for (int k = 0; k < 2; k++) assert_close(squares[k] / sum[k], 1, 1e-12);
+  for (int i = 0; i < 2; i++) {
+    pcsim_training_destroy(i ? &without : &t);
+    pcsim_tree_destroy(&tree[i]);
+  }
+>>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
 }
 
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(best), cmocka_unit_test(balance),
                                      cmocka_unit_test(stream), cmocka_unit_test(stream_chosen),
+<<<<<<< HEAD
                                      cmocka_unit_test(border_of_regions)};
+=======
+                                     cmocka_unit_test(corners_weighed)};
+>>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
