@@ -203,11 +203,8 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-<<<<<<< HEAD
-  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .seam = true};
-=======
-  *o = (train_options){.seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .corner_points = 0.25};
->>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
+  *o = (train_options){
+      .seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .seam = true, .corner_points = 0.25};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");

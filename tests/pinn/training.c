@@ -161,7 +161,6 @@ static void stream_chosen(void **state) {
   }
 }
 
-<<<<<<< HEAD
 /* Networks that know nothing yet differ between regions: on a border that no condition holds the value is
  * that of a region that is bounded by it. */
 static void border_of_regions(void **state) {
@@ -182,7 +181,8 @@ static void border_of_regions(void **state) {
   assert_true(fabs(u[2] - u[0]) > 1e-5 && fabs(u[3] - u[0]) > 1e-5);
   pcsim_training_destroy(&t);
   pcsim_tree_destroy(&tree);
-=======
+}
+
 /* The cavity with a share of its points at corners. */
 static pcsim_training *corner_training(double share, pcsim_tree **tree) {
   char text[1000];
@@ -243,17 +243,15 @@ static void corners_weighed(void **state) {
     pcsim_training_destroy(i ? &without : &t);
     pcsim_tree_destroy(&tree[i]);
   }
->>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
 }
 
 static int run(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(best), cmocka_unit_test(balance),
-                                     cmocka_unit_test(stream), cmocka_unit_test(stream_chosen),
-<<<<<<< HEAD
-                                     cmocka_unit_test(border_of_regions)};
-=======
+  const struct CMUnitTest tests[] = {cmocka_unit_test(best),
+                                     cmocka_unit_test(balance),
+                                     cmocka_unit_test(stream),
+                                     cmocka_unit_test(stream_chosen),
+                                     cmocka_unit_test(border_of_regions),
                                      cmocka_unit_test(corners_weighed)};
->>>>>>> d96a0a2 (pinn: points towards singular corners, weighed by their density)
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
