@@ -82,6 +82,9 @@ static void list_solutions(void) {
       printf("%s%s", k ? ", " : "  parameters: ", solution->parameters[k]);
     if (solution->parameters[0]) printf("\n");
   }
+  const char *name, *help;
+  printf("\nOf a case with a network, reference: {u: {exact: NAME}}:\n");
+  for (size_t i = 0; (name = cli_train_solution(i, &help)); i++) printf("%s\n  %s\n", name, help);
 }
 
 static void list_functions(void) {
@@ -124,6 +127,9 @@ static void list_keys(void) {
   print_keys("  ", keys, n);
   printf("\ntrain:\n");
   keys = pcsim_training_keys(&n);
+  print_keys("  ", keys, n);
+  printf("\nreference.UNKNOWN: (of a case with a network)\n");
+  keys = cli_train_reference_keys(&n);
   print_keys("  ", keys, n);
   printf("\nphysics, boundaries, monitors: pcsim list models, conditions, monitors\n");
 }

@@ -144,7 +144,10 @@ static pcsim_status sample_all(cli_session *s, const points *p, const pcsim_fiel
       values[f->num * i + k] = value;
     }
   }
-  MPI_Allreduce(MPI_IN_PLACE, values, (int)(f->num * p->count), MPI_DOUBLE, MPI_SUM, s->c->comm);
+  const int64_t most = 1 << 24, all = f->num * p->count; /* numbers at a time: MPI counts in int */
+  for (int64_t i = 0; i < all; i += most)
+    MPI_Allreduce(MPI_IN_PLACE, values + i, (int)(all - i < most ? all - i : most), MPI_DOUBLE, MPI_SUM,
+                  s->c->comm);
   return PCSIM_OK;
 }
 

@@ -40,6 +40,10 @@ int cli_train_references_quantities(const cli_train_references *references,
 int cli_train_references_comparisons(const cli_train_references *references,
                                      const pcsim_comparison **comparisons);
 
+/** Keys of an entry that names an unknown; name of the named solution i, NULL past the last. */
+const pcsim_key *cli_train_reference_keys(size_t *n);
+const char *cli_train_solution(size_t i, const char **help);
+
 enum { TRAIN_PICTURES = 8 };
 /** Pictures of the unknowns over two of the coordinates, and the fields as a file. */
 typedef struct {

@@ -70,7 +70,7 @@ static const pcsim_key flow_rate_keys[] = {
     AT_KEY,
 };
 static const pcsim_key integral_keys[] = {
-    {"kind", PCSIM_KEY_TEXT, "", NULL, "", "integral or mean", 0, 0},
+    {"kind", PCSIM_KEY_TEXT, "", NULL, "", "integral", 0, 0},
     {"of", PCSIM_KEY_EXPRESSION, NULL, NULL, "",
      "unknowns, their first derivatives, coordinates; on boundaries also nx, dn(u)", 0, 0},
     {"on", PCSIM_KEY_NAMES, "", NULL, "", "boundaries, names or patterns; none: the domain", 0, 0},
@@ -276,6 +276,19 @@ static pcsim_status name_quantities(const pcsim_training_view *v, cli_train_moni
   return PCSIM_OK;
 }
 
+/* Names are cut, numbers in them are rounded: what is left must tell quantities apart. */
+static void check_names(pcsim_tree *tree, const cli_train_monitors *all, const monitor *m) {
+  for (int i = m->first_quantity; i < all->num_quantities; i++)
+    for (int k = 0; k < i; k++) {
+      if (strcmp(all->quantity[i].name, all->quantity[k].name) != 0) continue;
+      pcsim_tree_problem(tree, m->node,
+                         "two quantities are called `%s`: give monitors names that differ in their first 24 "
+                         "letters, and places that differ in six digits",
+                         all->quantity[i].name);
+      return;
+    }
+}
+
 static pcsim_status read_monitor(pcsim_tree *tree, pcsim_training *t, cli_train_monitors *all, monitor *m) {
   const pcsim_training_view *v = pcsim_training_get(t);
   const size_t before = pcsim_tree_num_problems(tree);
@@ -302,7 +315,10 @@ static pcsim_status read_monitor(pcsim_tree *tree, pcsim_training *t, cli_train_
                                                                        .at = m->at,
                                                                        .num_at = m->num_at},
                                            &m->integral));
-  return m->integral ? name_quantities(v, all, m) : PCSIM_OK;
+  if (!m->integral) return PCSIM_OK;
+  PCSIM_TRY(name_quantities(v, all, m));
+  check_names(tree, all, m);
+  return PCSIM_OK;
 }
 
 void cli_train_monitors_destroy(cli_train_monitors **monitors) {

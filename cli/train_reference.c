@@ -36,7 +36,15 @@ static double cole_hopf(const double *x, double nu) {
   return above / below;
 }
 
-static const train_solution solutions[] = {{"burgers-cole-hopf", 2, cole_hopf}};
+static const train_solution solutions[] = {
+    {"burgers-cole-hopf", "u_t + u u_x = nu u_xx in x and t, period 2, u = -sin(pi x) at the start; `nu`", 2,
+     cole_hopf}};
+
+const char *cli_train_solution(size_t i, const char **help) {
+  if (i >= sizeof solutions / sizeof *solutions) return NULL;
+  *help = solutions[i].help;
+  return solutions[i].name;
+}
 
 void cli_train_references_destroy(cli_train_references **references) {
   cli_train_references *r = *references;
@@ -76,6 +84,11 @@ static const pcsim_key field_keys[] = {
     {"source", PCSIM_KEY_TEXT, "", "", "", "where the reference comes from", 0, 0},
 };
 enum { NUM_FIELD_KEYS = sizeof field_keys / sizeof *field_keys };
+
+const pcsim_key *cli_train_reference_keys(size_t *n) {
+  *n = NUM_FIELD_KEYS;
+  return field_keys;
+}
 
 static const pcsim_key value_keys[] = {
     {"value", PCSIM_KEY_NUMBER, NULL, "", "", "known value", 0, 0},

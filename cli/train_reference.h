@@ -14,7 +14,7 @@ enum {
 /** A named solution: its value at a point of coordinates (x, t), parameter `nu` of the entry or of the case.
  */
 typedef struct {
-  const char *name;
+  const char *name, *help;
   int num_coordinates;
   double (*value)(const double *x, double nu);
 } train_solution;

@@ -3,6 +3,7 @@
 #include "train_reference.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static bool read_header(pcsim_tree *tree, const pcsim_node *columns, char *row, 
   int n = 0;
   for (char *s = strtok(row, ",;\r"); s && n < 72; s = strtok(NULL, ",;\r")) {
     while (isspace((unsigned char)*s)) s++;
+    for (char *end = s + strlen(s); end > s && isspace((unsigned char)end[-1]);) *--end = '\0';
     names[n++] = s;
   }
   for (int i = 0; i < order->num; i++) {
@@ -52,6 +54,7 @@ static bool read_row(const char *row, const column_order *order, double *to) {
   for (int i = 0; i < order->num; i++) {
     if (order->place[i] >= n) return false;
     to[i] = numbers[order->place[i]];
+    if (!isfinite(to[i])) return false;
   }
   return true;
 }

@@ -242,7 +242,8 @@ static pcsim_status weigh_data(pcsim_training *t, int g, double gamma, double *r
   for (int k = 0; k < rows; k++) {
     const double old = groups_weights(t->groups, g)[k], now = t->noise_unit * left / squares[k];
     weights[k] = old * (isfinite(now) ? bounded(now / old) : 1);
-    *ratio = weights[k] / old;
+    if (fabs(log(weights[k] / old)) > fabs(log(*ratio)))
+      *ratio = weights[k] / old; /* of the row that changes most */
   }
   groups_weight(t->groups, g, weights);
   return PCSIM_OK;

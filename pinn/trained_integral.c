@@ -96,10 +96,10 @@ pcsim_status pcsim_training_integral_create(pcsim_training *t, const pcsim_train
 
 /* ------------------------------------------------------------------------ evaluating */
 
-/* Points of all places, and what each of them counts. */
+/* Points, and what each of them counts; time and inputs are those of one place at a time. */
 typedef struct {
-  int64_t num; /* of one place */
-  double *x;   /* [num_at][num][num_coordinates] */
+  int64_t num;
+  double *x; /* [num][num_coordinates] */
   double *normal, *weight;
 } quadrature;
 
@@ -114,9 +114,8 @@ static pcsim_status draw(const pcsim_training_integral *i, int64_t n, quadrature
   int pieces = i->on ? 0 : 1;
   for (int k = 0; i->on && k < d->num_pieces; k++) pieces += i->on[k];
   q->num = pieces * n;
-  const size_t all = (size_t)(q->num * i->num_at);
-  PCSIM_TRY(pcsim_alloc(all, width * sizeof *q->x, &q->x));
-  PCSIM_TRY(pcsim_alloc(all, space * sizeof *q->normal, &q->normal));
+  PCSIM_TRY(pcsim_alloc((size_t)q->num, width * sizeof *q->x, &q->x));
+  PCSIM_TRY(pcsim_alloc((size_t)q->num, space * sizeof *q->normal, &q->normal));
   PCSIM_TRY(pcsim_alloc((size_t)q->num, sizeof *q->weight, &q->weight));
   int64_t at = 0;
   if (!i->on) PCSIM_TRY(domain_draw_inside(i->t->from->domain, seed, number, n, q->x));
@@ -128,84 +127,94 @@ static pcsim_status draw(const pcsim_training_integral *i, int64_t n, quadrature
     for (int64_t j = at; j < at + n; j++) q->weight[j] = d->area[k] / (double)n;
     at += n;
   }
-  for (int k = 0; k < i->num_at; k++) {
-    double *x = q->x + k * q->num * (int64_t)width;
-    if (k) {
-      memcpy(x, q->x, (size_t)q->num * width * sizeof *x);
-      memcpy(q->normal + k * q->num * (int64_t)space, q->normal, (size_t)q->num * space * sizeof *x);
-    }
-    for (int64_t j = 0; j < q->num; j++)
-      for (size_t c = space; c < width; c++) x[j * (int64_t)width + (int64_t)c] = i->at[k][c];
-  }
   return PCSIM_OK;
 }
 
+static void go_to(const pcsim_training_integral *i, int place, quadrature *q) {
+  const domain_view *d = i->t->from->problem.domain;
+  for (int64_t j = 0; j < q->num; j++)
+    for (int c = d->num_space; c < d->num_coordinates; c++)
+      q->x[j * d->num_coordinates + c] = i->at[place][c];
+}
+
 /* Column of an input of the lowered program; NULL-terminated names are those of the program. */
-static pcsim_status fill(const problem *p, const char *name, const quadrature *q, int64_t all,
-                         const double *values, const double *gradients, double *column) {
+static pcsim_status fill(const problem *p, const char *name, const quadrature *q, const double *values,
+                         const double *gradients, double *column) {
   const int space = p->domain->num_space, unknowns = p->num_unknowns, width = p->names.num_coordinates;
   int unknown, orders[DOMAIN_MAX] = {0}, by = -1;
   if (!strncmp(name, "n.", 2)) {
     int k = 0;
     while (k < space && strcmp(p->domain->coordinate[k], name + 2) != 0) k++;
-    for (int64_t j = 0; j < all; j++) column[j] = q->normal[j * space + k];
+    for (int64_t j = 0; j < q->num; j++) column[j] = q->normal[j * space + k];
     return PCSIM_OK;
   }
   PCSIM_TRY(pcsim_lowering_derivative(&p->names, name, &unknown, orders));
   for (int k = 0; k < width; k++)
     if (orders[k]) by = k;
-  for (int64_t j = 0; j < all; j++)
+  for (int64_t j = 0; j < q->num; j++)
     column[j] = by < 0 ? values[j * unknowns + unknown] : gradients[(j * unknowns + unknown) * width + by];
   return PCSIM_OK;
 }
 
-static void add_up(const pcsim_training_integral *i, const quadrature *q, const double *integrand,
-                   double *values) {
-  for (int k = 0; k < i->num_at; k++)
-    for (int r = 0; r < i->num_texts; r++) {
-      const double *of = integrand + (r * i->num_at + k) * q->num;
-      double sum = 0;
-      for (int64_t j = 0; j < q->num; j++) sum += q->weight[j] * of[j];
-      values[k * i->num_texts + r] = sum;
-    }
+/* Memory of one place. */
+typedef struct {
+  int inputs;                  /* of the lowered program */
+  double *u, *gradients;       /* [num][unknowns], [num][unknowns][width] */
+  double *columns, *integrand; /* [inputs][num], [num_texts][num] */
+} workspace;
+
+static pcsim_status make_workspace(const pcsim_training_integral *i, int64_t num, workspace *w) {
+  const problem *p = &i->t->from->problem;
+  const size_t n = (size_t)num, m = (size_t)p->num_unknowns;
+  while (pcsim_program_input(i->lowered, w->inputs, NULL, NULL)) w->inputs++;
+  PCSIM_TRY(pcsim_alloc(n * m, sizeof *w->u, &w->u));
+  PCSIM_TRY(pcsim_alloc(n * m * (size_t)p->names.num_coordinates, sizeof *w->gradients, &w->gradients));
+  PCSIM_TRY(pcsim_alloc(n * (size_t)(w->inputs + i->num_texts), sizeof *w->columns, &w->columns));
+  w->integrand = w->columns + w->inputs * num;
+  return PCSIM_OK;
 }
 
-pcsim_status pcsim_training_integral_evaluate(pcsim_training_integral *i, int64_t n, double *values) {
+static pcsim_status evaluate_place(pcsim_training_integral *i, const quadrature *q, workspace *w,
+                                   double *values) {
   const problem *p = &i->t->from->problem;
-  const int width = p->names.num_coordinates;
-  quadrature q = {0};
-  double *u = NULL, *gradients = NULL, *columns = NULL;
   const char *name;
-  int inputs = 0;
-  pcsim_status status;
-  while (pcsim_program_input(i->lowered, inputs, NULL, NULL)) inputs++;
-  PCSIM_GOTO(draw(i, n, &q), status, done);
-  const int64_t all = q.num * i->num_at;
-  PCSIM_GOTO(pcsim_alloc((size_t)(all * p->num_unknowns), sizeof *u, &u), status, done);
-  PCSIM_GOTO(pcsim_alloc((size_t)(all * p->num_unknowns * width), sizeof *gradients, &gradients), status,
-             done);
-  PCSIM_GOTO(pcsim_alloc((size_t)(all * (inputs + i->num_texts)), sizeof *columns, &columns), status, done);
-  PCSIM_GOTO(pcsim_training_evaluate(i->t, all, q.x, u, gradients), status, done);
-  PCSIM_GOTO(pcsim_executor_points(i->x, "points", all), status, done);
+  PCSIM_TRY(pcsim_training_evaluate(i->t, q->num, q->x, w->u, w->gradients));
+  PCSIM_TRY(pcsim_executor_points(i->x, "points", q->num));
   for (int k = 0; (name = pcsim_program_input(i->lowered, k, NULL, NULL)); k++) {
-    double *column = columns + k * all;
+    double *column = w->columns + k * q->num;
     if (!strcmp(name, "coordinates")) {
-      PCSIM_GOTO(pcsim_executor_bind(i->x, name, q.x), status, done);
+      PCSIM_TRY(pcsim_executor_bind(i->x, name, q->x));
       continue;
     }
-    PCSIM_GOTO(fill(p, name, &q, all, u, gradients, column), status, done);
-    PCSIM_GOTO(pcsim_executor_bind(i->x, name, column), status, done);
+    PCSIM_TRY(fill(p, name, q, w->u, w->gradients, column));
+    PCSIM_TRY(pcsim_executor_bind(i->x, name, column));
   }
-  double *integrand = columns + inputs * all;
   for (int r = 0; r < i->num_texts; r++) {
     char output[16];
     snprintf(output, sizeof output, "%d", r);
-    PCSIM_GOTO(pcsim_executor_bind_output(i->x, output, integrand + r * all), status, done);
+    PCSIM_TRY(pcsim_executor_bind_output(i->x, output, w->integrand + r * q->num));
   }
-  PCSIM_GOTO(pcsim_executor_run(i->x, false), status, done);
-  add_up(i, &q, integrand, values);
+  PCSIM_TRY(pcsim_executor_run(i->x, false));
+  for (int r = 0; r < i->num_texts; r++) {
+    values[r] = 0;
+    for (int64_t j = 0; j < q->num; j++) values[r] += q->weight[j] * w->integrand[r * q->num + j];
+  }
+  return PCSIM_OK;
+}
+
+/* Place by place: memory does not grow with their number. */
+pcsim_status pcsim_training_integral_evaluate(pcsim_training_integral *i, int64_t n, double *values) {
+  quadrature q = {0};
+  workspace w = {0};
+  pcsim_status status;
+  PCSIM_GOTO(draw(i, n, &q), status, done);
+  PCSIM_GOTO(make_workspace(i, q.num, &w), status, done);
+  for (int k = 0; k < i->num_at; k++) {
+    go_to(i, k, &q);
+    PCSIM_GOTO(evaluate_place(i, &q, &w, values + k * i->num_texts), status, done);
+  }
 done:
   quadrature_free(&q);
-  pcsim_free(&u), pcsim_free(&gradients), pcsim_free(&columns);
+  pcsim_free(&w.u), pcsim_free(&w.gradients), pcsim_free(&w.columns);
   return status;
 }

@@ -259,7 +259,16 @@ static void read_data(peer *p, const char *path) {
   for (char *line = strchr(text, '\n'), *next; line && *++line; line = next) {
     double v[4] = {0};
     char *at = line;
-    for (int i = 0; i < (p->heat ? 4 : 3); i++) v[i] = strtod(at, &at), at += *at == ',';
+    next = strchr(line, '\n');
+    for (int i = 0; i < (p->heat ? 4 : 3); i++) {
+      char *end;
+      v[i] = strtod(at, &end);
+      if (end == at || !isfinite(v[i]))
+        must(pcsim_error_set(PCSIM_ERR_CASE, __FILE__, __LINE__, __func__,
+                             "%s: row %lld of the values has no number in column %d", path,
+                             (long long)p->num_data + 1, i + 1));
+      at = end + (*end == ',');
+    }
     if (p->num_data == room) {
       room = room ? 2 * room : 1024;
       must(pcsim_realloc((size_t)room, sizeof *p->x, &p->x)),
@@ -269,7 +278,6 @@ static void read_data(peer *p, const char *path) {
     }
     p->x[p->num_data] = v[0], p->y[p->num_data] = v[1];
     p->t[p->num_data] = p->heat ? v[2] : 0, p->d[p->num_data++] = v[p->heat ? 3 : 2];
-    next = strchr(line, '\n');
   }
   pcsim_free(&text);
 }
@@ -320,6 +328,10 @@ int main(int argc, char **argv) {
   p.wrong = number(argc, argv, "wrong", 0) > 0;
   p.cells = (int)number(argc, argv, "cells", p.heat ? 24 : 40);
   p.steps = p.heat ? (int)number(argc, argv, "steps", 10) : 0;
+  if (!(p.noise > 0 && p.cells >= 4 && p.steps >= p.heat)) {
+    fprintf(stderr, "expected a positive noise, four cells or more, one step or more\n");
+    return 2;
+  }
   const double began = pcsim_time_cpu();
   read_data(&p, argv[2]);
   begin(&p, &f);

@@ -121,6 +121,10 @@ for wrong in '{kind: integral, of: u_xx}|first order' '{kind: integral, of: "dn(
   expect_rc 2 "monitor $wrong"
   expect_err "${wrong#*|}" "monitor $wrong"
 done
+run "$pcsim" run "$work/poisson.yaml" -o "$work/wrong" --set 'monitors.a-name-of-thirty-letters-or-so={kind: integral, of: u}' \
+  --set 'monitors.a-name-of-thirty-letters-or-more={kind: integral, of: u^2}'
+expect_rc 2 "monitors whose names are cut alike"
+expect_err "two quantities are called" "monitors whose names are cut alike"
 
 # Another seed is another run; a reference that is missed; a checkpoint of another case.
 run "$pcsim" run "$work/poisson.yaml" -o "$work/seed" --set train.seed=4
@@ -352,6 +356,15 @@ grep -q "carried by" <<<"$out$err" && fault "a kink is carried that is not to be
 run "$pcsim" check "$work/seam.yaml" --set network.seam=maybe
 expect_rc 2 "a wrong key"
 expect_err "'seam' must be true or false" "a wrong key"
+
+# Names of columns may have blanks behind them; a value that is no number is none.
+sed -i '1s/.*/x , y ,u /' "$work/every-third.csv"
+run "$pcsim" check "$work/poisson.yaml" --set 'reference.u={table: {file: every-third.csv, columns: [x, y, u]}}'
+expect_rc 0 "blanks behind names of columns"
+sed -i '7s/[^,]*$/nan/' "$work/every-third.csv"
+run "$pcsim" check "$work/poisson.yaml" --set 'reference.u={table: {file: every-third.csv, columns: [x, y, u]}}'
+expect_rc 2 "a table with what is no number"
+expect_err "line 7 of the file is no row of numbers" "a table with what is no number"
 
 # A residual that is no number: which, where, exit 3.
 sed 's/lap(u) + 2/sqrt(x - 0.5) + lap(u) + 2/' "$work/poisson.yaml" >"$work/bad.yaml"
