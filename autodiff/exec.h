@@ -169,7 +169,6 @@ typedef struct {
   int num_fills;
   int64_t rows, first, end; /**< points first .. end - 1 */
   int tile;                 /**< of a visit: that of the plan or a smaller one */
-  int64_t block;            /**< of a visit: points a block, a multiple of its tile */
 } jacobian_rows;
 
 /** A back end. `run` and the others find everything bound, checked and stored by the common part. */

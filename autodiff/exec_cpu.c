@@ -28,8 +28,7 @@ typedef struct {
   void **out;
   const double **bias;
   char *spill, *pad; /**< of machine code */
-  char *block;       /**< of a Jacobian */
-  size_t block_room;
+  char *terms;       /**< of a Jacobian, as many as are shown together; NULL: none was wanted yet */
 } desk;
 
 typedef struct {
@@ -136,7 +135,7 @@ static void cpu_destroy(pcsim_executor *x) {
     pcsim_free(&c->desks[i].bias);
     pcsim_free(&c->desks[i].spill);
     pcsim_free(&c->desks[i].pad);
-    pcsim_free(&c->desks[i].block);
+    pcsim_free(&c->desks[i].terms);
   }
   pcsim_free(&c->desks);
   pcsim_free(&c->packed);
@@ -161,8 +160,10 @@ typedef struct {
   size_t row_bytes;
   double *sums;
   fault *fault; /**< NULL: nothing is checked */
-  char *block;  /**< NULL: sums; else where terms go, [rows][stride] from point block_first */
+  enum { ADD_UP, WRITE_TERMS, SHOW_TERMS } sums_are;
+  char *block; /**< WRITE_TERMS: where they go, [rows][stride] from point block_first */
   int64_t block_first, stride;
+  int thread, part; /**< SHOW_TERMS: for the visitor */
 } pass;
 
 static void *row_at(const pass *t, int row) { return t->d->tile + (size_t)row * t->row_bytes; }
@@ -241,28 +242,103 @@ static void clear_end(const pass *t, int row, int rows) {
     memset((char *)row_at(t, row + r) + keep, 0, t->row_bytes - keep);
 }
 
-/** The terms of a sum, point by point. */
+/** The terms of a sum, point by point: of `rows` and `columns` of it from first_row and first_column on. */
+static void make_terms(const pass *t, const instruction *step, int first_row, int rows, int first_column,
+                       int columns, char *out, int64_t stride) {
+  const int *list = t->x->plan.list + step->first;
+  const int per = step->kind == DO_SUM ? 1 : 2;
+  for (int i = 0; i < step->count; i++) {
+    t->d->out[i] = row_at(t, list[per * i] + first_row);
+    if (per == 2) t->d->in[i] = row_at(t, list[2 * i + 1] + first_column);
+  }
+  const void *const *y = (const void *const *)t->d->out;
+  if (per == 1) t->x->kernels->sum_points(rows, step->count, y, t->tile, out, stride);
+  else t->x->kernels->outer_points(rows, columns, step->count, y, t->d->in, t->tile, out, stride);
+}
+
+/** Terms at hand to the visitor, also as the rows of outputs that are the same sum. `all` is the first row of
+ * the sum, block->first_row that of the terms. */
+static void show(const pass *t, int64_t all, pcsim_jacobian_block *block) {
+  const cpu *c = t->c;
+  const jacobian_rows *j = c->jacobian;
+  const int64_t first_row = block->first_row;
+  block->numbers = t->x->single ? NULL : (const double *)(const void *)t->d->terms;
+  block->numbers_single = t->x->single ? (const float *)(const void *)t->d->terms : NULL;
+  block->stride = t->tile;
+  block->first = t->first;
+  block->n = t->n;
+  block->thread = t->thread;
+  block->part = t->part;
+  c->visitor(c->visitor_context, block);
+  for (int i = 0; i < j->num_fills; i++) {
+    if (j->fills[i].from < 0 || j->fills[i].from != all) continue;
+    block->first_row = first_row + j->fills[i].to - all;
+    c->visitor(c->visitor_context, block);
+  }
+}
+
+/** Rows of terms that the first cache takes beside what they are made of. */
+static int shown_rows(const pass *t) {
+  const size_t rows = (size_t)t->x->kernels->terms_bytes / t->row_bytes;
+  return rows > 1 ? (int)rows : 1;
+}
+
+/** The terms of a sum shown a few at a time. Of a product so many columns as one call of the kernel takes:
+ * they stay in the first cache while the rows pass. */
+static void show_terms(const pass *t, const instruction *step, int64_t row) {
+  enum { COLUMNS = 8, ROWS = 3 };
+  const int m = step->kind == DO_SUM ? 1 : step->rows, n = step->kind == DO_SUM ? step->rows : step->columns;
+  const int most = shown_rows(t), few = m < ROWS ? most / m / COLUMNS * COLUMNS : COLUMNS;
+  int columns = few < n ? few : n;
+  if (columns < 1) columns = 1;
+  int rows = most / columns;
+  rows = rows < 1 ? 1 : rows > ROWS ? rows / ROWS * ROWS : rows;
+  for (int j = 0; j < n; j += columns)
+    for (int r = 0; r < m; r += rows) {
+      pcsim_jacobian_block block = {.columns = n - j < columns ? n - j : columns, .step = n};
+      const int high = m - r < rows ? m - r : rows;
+      block.rows = high * block.columns;
+      block.first_row = row + (int64_t)r * n + j;
+      if (step->kind == DO_SUM) make_terms(t, step, j, (int)block.columns, 0, 0, t->d->terms, t->tile);
+      else make_terms(t, step, r, high, j, (int)block.columns, t->d->terms, t->tile);
+      show(t, row, &block);
+    }
+}
+
+/** Rows of zeros: what is differentiated does not depend on these. */
+static void show_zeros(const pass *t) {
+  const jacobian_rows *j = t->c->jacobian;
+  const int most = shown_rows(t);
+  for (int i = 0; i < j->num_fills; i++) {
+    const row_fill *f = &j->fills[i];
+    for (int64_t at = 0; f->from < 0 && at < f->count; at += most) {
+      pcsim_jacobian_block block = {.first_row = f->to + at};
+      block.rows = block.columns = block.step = f->count - at < most ? f->count - at : most;
+      memset(t->d->terms, 0, (size_t)block.rows * t->row_bytes);
+      show(t, -1, &block);
+    }
+  }
+}
+
 static void run_terms(const pass *t, const instruction *step) {
   const int64_t row = t->c->jacobian->row[step->out];
   if (row < 0) return;
   const int *list = t->x->plan.list + step->first;
   const int per = step->kind == DO_SUM ? 1 : 2;
-  char *out = t->block + (size_t)(row * t->stride + t->first - t->block_first) * real_size(t->x);
   for (int i = 0; i < step->count; i++) {
     clear_end(t, list[per * i], step->rows);
-    t->d->out[i] = row_at(t, list[per * i]);
-    if (per == 1) continue;
-    clear_end(t, list[2 * i + 1], step->columns);
-    t->d->in[i] = row_at(t, list[2 * i + 1]);
+    if (per == 2) clear_end(t, list[2 * i + 1], step->columns);
   }
-  const void *const *y = (const void *const *)t->d->out;
-  if (per == 1) t->x->kernels->sum_points(step->rows, step->count, y, t->tile, out, t->stride);
-  else
-    t->x->kernels->outer_points(step->rows, step->columns, step->count, y, t->d->in, t->tile, out, t->stride);
+  if (t->sums_are == SHOW_TERMS) {
+    show_terms(t, step, row);
+    return;
+  }
+  char *out = t->block + (size_t)(row * t->stride + t->first - t->block_first) * real_size(t->x);
+  make_terms(t, step, 0, step->rows, 0, step->columns, out, t->stride);
 }
 
 static void run_sums(const pass *t, const instruction *step) {
-  if (t->block) {
+  if (t->sums_are != ADD_UP) {
     run_terms(t, step);
     return;
   }
@@ -365,7 +441,7 @@ static void run_add(const pass *t, const instruction *step) {
   const int *list = t->x->plan.list + step->first;
   const double *rows[MAX_ADDS];
   double *next = t->d->scratch;
-  if (t->block) return;
+  if (t->sums_are != ADD_UP) return;
   for (int i = 0; i < step->count; i++) {
     const void *at = row_at(t, list[3 * i + 1]);
     rows[i] = t->x->single ? next : at;
@@ -598,32 +674,18 @@ static void fill_rows(const jacobian_rows *j, char *block, size_t row_bytes) {
   }
 }
 
-/** All blocks of a part, each shown as soon as it is made. */
+/** All tiles of a part, whose terms are shown as soon as they are made. */
 static void visit_part(void *context, int part, int thread) {
   cpu *c = context;
-  const jacobian_rows *j = c->jacobian;
-  desk *d = &c->desks[thread];
-  pass t = begin_pass(c, d, j->tile);
-  t.block = d->block;
+  pass t = begin_pass(c, &c->desks[thread], c->jacobian->tile);
+  t.sums_are = SHOW_TERMS;
+  t.thread = thread;
+  t.part = part;
   int64_t end = (part + 1) * c->chunk_tiles;
   if (end > c->tiles) end = c->tiles;
   for (int64_t i = part * c->chunk_tiles; i < end; i++) {
-    const int64_t first = c->begin + i * j->block;
-    const int64_t n = c->points - first < j->block ? c->points - first : j->block;
-    t.block_first = first;
-    t.stride = (n + t.tile - 1) / t.tile * t.tile;
-    for (int64_t at = first; at < first + n; at += t.tile) run_tile(&t, at, first + n);
-    fill_rows(j, d->block, (size_t)t.stride * real_size(c->x));
-    const pcsim_jacobian_block block = {.numbers = c->x->single ? NULL : (const double *)(void *)d->block,
-                                        .numbers_single =
-                                            c->x->single ? (const float *)(void *)d->block : NULL,
-                                        .rows = j->rows,
-                                        .stride = t.stride,
-                                        .first = first,
-                                        .n = n,
-                                        .thread = thread,
-                                        .part = part};
-    c->visitor(c->visitor_context, &block);
+    run_tile(&t, c->begin + i * t.tile, c->points);
+    show_zeros(&t);
   }
 }
 
@@ -636,12 +698,17 @@ static pcsim_status begin_jacobian(pcsim_executor *x, const jacobian_rows *rows)
   return PCSIM_OK;
 }
 
+/** Bytes for the terms that are shown together: at least one row of any tile. */
+static size_t terms_room(const pcsim_executor *x) {
+  const size_t row = (size_t)x->plan.tile * real_size(x), room = (size_t)x->kernels->terms_bytes;
+  return row > room ? row : room;
+}
+
 static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
                                  pcsim_jacobian_visitor *visitor, void *context) {
   cpu *c = x->device_data;
   for (int i = 0; i < x->threads; i++)
-    PCSIM_TRY(grow(&c->desks[i].block, &c->desks[i].block_room,
-                   (size_t)rows->rows * (size_t)rows->block * real_size(x)));
+    if (!c->desks[i].terms) PCSIM_TRY(pcsim_alloc(terms_room(x), 1, &c->desks[i].terms));
   if (c->code.num_units && rows->tile != c->code.tile && rows->tile != c->block_code.tile) {
     exec_code_destroy(&c->block_code);
     PCSIM_TRY(exec_code_create(&x->plan, x->kernels, rows->tile, &c->block_code));
@@ -650,7 +717,7 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
   c->visitor = visitor;
   c->visitor_context = context;
   deal(c, &x->plan.stages[rows->stage], rows->first, rows->end,
-       (rows->end - rows->first + rows->block - 1) / rows->block);
+       (rows->end - rows->first + rows->tile - 1) / rows->tile);
   pcsim_pool_run(c->pool, c->chunks, visit_part, c);
   return PCSIM_OK;
 }
@@ -659,6 +726,7 @@ static pcsim_status cpu_jacobian(pcsim_executor *x, const jacobian_rows *rows,
 static void make_columns(void *context, int number, int thread) {
   cpu *c = context;
   pass t = begin_pass(c, &c->desks[thread], c->x->plan.tile);
+  t.sums_are = WRITE_TERMS;
   t.block = c->columns;
   t.block_first = c->begin;
   t.stride = c->stride;

@@ -82,17 +82,14 @@ static pcsim_status find_rows(pcsim_executor *x, const pcsim_jacobian *j, jacobi
   return PCSIM_OK;
 }
 
-/** Tile and columns that are made and consumed together: a tile writes all its rows, which a cache has to
- *  take; several tiles where the second takes them. */
-static void choose_block(const pcsim_executor *x, int64_t wanted, jacobian_rows *rows) {
-  enum { BLOCK_BYTES = 512 * 1024 };
+/** Points of a visit: few, so that terms of several rows and what they are made of stay in the first cache; a
+ *  multiple of three vectors, of which the matrix kernel takes as many at a time. */
+static int choose_tile(const pcsim_executor *x, int64_t wanted) {
+  enum { ROW_BYTES = 384 };
   const int unit = x->plan.lanes > 8 ? x->plan.lanes : 8;
-  const int64_t column = rows->rows * (int64_t)(x->single ? sizeof(float) : sizeof(double));
-  rows->tile = x->plan.tile;
-  while (rows->tile > unit && rows->tile * column > x->kernels->terms_bytes) rows->tile -= unit;
-  const int64_t tiles =
-      ((wanted ? wanted : BLOCK_BYTES / column) + (wanted ? rows->tile - 1 : 0)) / rows->tile;
-  rows->block = (tiles ? tiles : 1) * rows->tile;
+  const int best = ROW_BYTES / (x->single ? (int)sizeof(float) : (int)sizeof(double));
+  const int most = x->plan.tile < best ? x->plan.tile : best;
+  return wanted && wanted < most ? ((int)wanted + unit - 1) / unit * unit : most;
 }
 
 pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
@@ -102,7 +99,7 @@ pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacob
   PCSIM_TRY(exec_prepare(x, false));
   PCSIM_TRY(find_rows(x, jacobian, &rows));
   PCSIM_CHECK(jacobian->block >= 0, PCSIM_ERR_ARG, "blocks of %lld points", (long long)jacobian->block);
-  choose_block(x, jacobian->block, &rows);
+  rows.tile = choose_tile(x, jacobian->block);
   return x->device->jacobian(x, &rows, visitor, context);
 }
 

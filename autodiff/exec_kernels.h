@@ -72,7 +72,7 @@ typedef struct {
   int lanes;       /**< numbers in a vector */
   int panel;       /**< rows of a packed panel */
   int tile_bytes;  /**< that a tile may take of the second cache of processors with these instructions */
-  int terms_bytes; /**< that the terms of a tile may take, which are read as soon as they are written */
+  int terms_bytes; /**< that stay in the first cache beside what terms of a Jacobian are made of */
   int piece_bytes; /**< of a row whose products are summed at a time: OUTER_COLUMNS + 3 fit into the first
                       cache */
   elementwise_kernel *elementwise[NUM_KERNEL_OPS];

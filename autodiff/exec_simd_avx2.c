@@ -8,7 +8,7 @@
 #define OUTER_COLUMNS 4
 #define NEAR_BYTES 16384
 #define TILE_BYTES (384 * 1024)
-#define TERMS_BYTES (5 << 20)
+#define TERMS_BYTES 18432
 #define PIECE_BYTES (576 * 8)
 #define INSTRUCTIONS "avx2"
 #include "exec_simd_map.h"

@@ -257,8 +257,8 @@ typedef struct {
 static void copy_block(void *context, const pcsim_jacobian_block *block) {
   const jacobian_copy *c = context;
   for (int64_t r = 0; r < block->rows; r++)
-    memcpy(c->j + c->a->at[r] * c->stride + c->column + block->first, block->numbers + r * block->stride,
-           (size_t)block->n * sizeof *c->j);
+    memcpy(c->j + c->a->at[pcsim_jacobian_row(block, r)] * c->stride + c->column + block->first,
+           block->numbers + r * block->stride, (size_t)block->n * sizeof *c->j);
 }
 
 static pcsim_status copy_row(groups *g, group *a, int row, const pcsim_jacobian *j, void *context) {

@@ -16,7 +16,7 @@ enum { MAX_POINTS = 8192 };
 static int num_points = MAX_POINTS;
 static const char *instructions; /**< NULL: the best of the processor */
 
-typedef enum { RUN, JACOBIAN, PRODUCT } mode;
+typedef enum { RUN, JACOBIAN, SQUARES, PRODUCT } mode;
 typedef struct {
   const char *kind;
   mode mode;
@@ -25,6 +25,7 @@ typedef struct {
 static const figure figures[] = {{"jet", RUN, network_jet},
                                  {"gradient", RUN, network_gradient},
                                  {"jacobian", JACOBIAN, network_jacobian},
+                                 {"squares", SQUARES, network_jacobian},
                                  {"jtj", PRODUCT, network_jacobian}};
 static const int widths[] = {20, 40, 64, 128};
 
@@ -65,44 +66,80 @@ static int points_of(mode m, int width) {
   return n < num_points ? n : num_points;
 }
 
-static _Atomic int64_t points_seen;
-/** What a consumer costs is not measured; that every point is shown is. */
+typedef struct {
+  double *sums;
+  int64_t rows;
+} square_sums;
+
+#define SQUARES_OF(name, type)                                                                               \
+  static double name(const type *a, int64_t n) {                                                             \
+    type sum[8] = {0};                                                                                       \
+    int64_t i = 0;                                                                                           \
+    for (; i + 8 <= n; i += 8)                                                                               \
+      for (int l = 0; l < 8; l++) sum[l] += a[i + l] * a[i + l];                                             \
+    for (; i < n; i++) sum[0] += a[i] * a[i];                                                                \
+    return (double)(((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));      \
+  }
+SQUARES_OF(squares, double)
+SQUARES_OF(squares_single, float)
+
+/** Numbers of the Jacobian that were shown, by parts, each on a cache line of its own. */
+static struct { _Alignas(64) int64_t numbers; } seen[PCSIM_JACOBIAN_PARTS];
+/** What a consumer costs is not measured; that every number is shown is. */
 static void visit(void *context, const pcsim_jacobian_block *block) {
   (void)context;
-  points_seen += block->n;
+  seen[block->part].numbers += block->rows * block->n;
+}
+
+/** The sums of the squares of each row, for each part [parts][rows]: the diagonal of J^T J. */
+static void add_squares(void *context, const pcsim_jacobian_block *block) {
+  const square_sums *s = context;
+  for (int64_t k = 0; k < block->rows; k++) {
+    double *sum = &s->sums[block->part * s->rows + pcsim_jacobian_row(block, k)];
+    *sum += block->numbers ? squares(block->numbers + k * block->stride, block->n)
+                           : squares_single(block->numbers_single + k * block->stride, block->n);
+  }
+  visit(NULL, block);
 }
 
 typedef struct {
   double clock, processor; /**< of all threads */
 } duration;
 
-/** Duration of a run, of the whole Jacobian or of J^T J. */
-static duration run_once(pcsim_executor *x, mode m, int points, double *product) {
+/** Duration of a run, of the whole Jacobian (of so many rows) or of J^T J. */
+static duration run_once(pcsim_executor *x, mode m, int points, int64_t rows, double *product) {
   const pcsim_jacobian j = {.outputs = parameters, .num_outputs = 10, .end = points};
   const duration before = {now(), pcsim_time_cpu()};
-  points_seen = 0;
+  memset(seen, 0, sizeof seen);
   if (m == JACOBIAN && pcsim_executor_jacobian(x, &j, visit, NULL) != PCSIM_OK) bench_stop("jacobian");
+  if (m == SQUARES) {
+    square_sums s = {product, rows};
+    memset(product, 0, PCSIM_JACOBIAN_PARTS * (size_t)rows * sizeof *product);
+    if (pcsim_executor_jacobian(x, &j, add_squares, &s) != PCSIM_OK) bench_stop("squares");
+  }
   if (m == PRODUCT && pcsim_executor_jacobian_product(x, &j, product) != PCSIM_OK) bench_stop("product");
   if (m == RUN && pcsim_executor_run(x, false) != PCSIM_OK) bench_stop("run");
   const duration d = {now() - before.clock, pcsim_time_cpu() - before.processor};
-  if (m == JACOBIAN && points_seen != points) bench_stop("points of the Jacobian");
+  int64_t numbers = 0;
+  for (int i = 0; i < PCSIM_JACOBIAN_PARTS; i++) numbers += seen[i].numbers;
+  if ((m == JACOBIAN || m == SQUARES) && numbers != points * rows) bench_stop("numbers of the Jacobian");
   return d;
 }
 
 /** The best of several runs, by turns with the peak, so that both see the same machine. */
-static duration best_of(pcsim_executor *x, mode m, int points, double *product, bool single, int threads,
-                        double budget, double *peak) {
+static duration best_of(pcsim_executor *x, mode m, int points, int64_t rows, double *product, bool single,
+                        int threads, double budget, double *peak) {
   duration best = {1e30, 1e30};
   const double begin = now();
   int repeats = 0;
-  run_once(x, m, m == PRODUCT ? 1 : points, product);
+  run_once(x, m, m == PRODUCT ? 1 : points, rows, product);
   *peak = 0;
   do {
     const double rate = peak_operations(instructions, single, threads);
     if (rate > *peak) *peak = rate;
     const int runs = m == PRODUCT ? 1 : 3 * MAX_POINTS / num_points;
     for (int i = 0; i < runs; i++) {
-      const duration d = run_once(x, m, points, product);
+      const duration d = run_once(x, m, points, rows, product);
       if (d.clock < best.clock) best.clock = d.clock;
       if (d.processor < best.processor) best.processor = d.processor;
     }
@@ -128,9 +165,12 @@ static void measure(const figure *f, int width, bool single, int threads, int ti
   double *product = NULL;
   if (f->mode == PRODUCT && !(product = calloc((size_t)(count * count), sizeof *product)))
     bench_stop("memory");
+  if (f->mode == SQUARES && !(product = calloc(PCSIM_JACOBIAN_PARTS * (size_t)count, sizeof *product)))
+    bench_stop("memory");
   double operations = pcsim_program_count(p).operations, peak;
+  if (f->mode == SQUARES) operations += 2 * count;
   if (f->mode == PRODUCT) operations += count * (count + 1);
-  const duration best = best_of(x, f->mode, points, product, single, threads, budget, &peak);
+  const duration best = best_of(x, f->mode, points, (int64_t)count, product, single, threads, budget, &peak);
   const double share = operations * points / peak, processor = best.processor / threads;
   char suffix[32] = "";
   if (threads > 1) snprintf(suffix, sizeof suffix, " %d threads", threads);

@@ -350,13 +350,16 @@ typedef struct {
   const char *const *outputs; /**< [num_outputs] sums over the same space, from the same pass over it */
   int num_outputs;
   int64_t first, end; /**< points first .. end - 1; end 0: to the last */
-  int64_t block;      /**< points a block at most, rounded up to whole tiles; 0: chosen */
+  int64_t block;      /**< points a block at most, rounded up to whole vectors; 0: chosen */
 } pcsim_jacobian;
-/** A block: [rows][stride], in the executor's precision, aligned to 64 bytes; zeros past point n. */
+/** Some rows of J at a few points: [rows][stride], in the executor's precision, aligned to 64 bytes; zeros
+ *  past point n. Row k of the block is row first_row + k / columns * step + k % columns of J: part of a
+ * matrix of parameters, `columns` of its columns, `step` numbers from one of its rows to the next. */
 typedef struct {
   const double *numbers;       /**< NULL in single precision */
   const float *numbers_single; /**< NULL in double precision */
   int64_t rows, stride;
+  int64_t first_row, columns, step;
   int64_t first, n; /**< its points */
   int thread;       /**< 0 .. threads - 1: whose memory it is */
   int part;         /**< 0 .. PCSIM_JACOBIAN_PARTS - 1, see below */
@@ -364,11 +367,16 @@ typedef struct {
 /** Called by the thread that made the block; the block is gone when it returns. */
 typedef void pcsim_jacobian_visitor(void *context, const pcsim_jacobian_block *block);
 enum { PCSIM_JACOBIAN_PARTS = 32 };
-/** Hand the Jacobian to `visitor` block by block, each made and consumed in the cache of one thread, several
- *  threads at a time. Blocks have the same bits whatever the number of threads; their order has not. Which
- *  part a block belongs to depends on the points and the block size only, and the blocks of a part come in
- *  ascending order on one thread: sums kept for each part and added in the order of the parts do not depend
- *  on the threads. Bound outputs on the space are written for the same points. Errors: ERR_ARG. */
+/** Row of J that row k of a block is. */
+static inline int64_t pcsim_jacobian_row(const pcsim_jacobian_block *block, int64_t k) {
+  return block->first_row + k / block->columns * block->step + k % block->columns;
+}
+/** Hand the Jacobian to `visitor` block by block, each made and consumed in the first cache of one thread,
+ *  several threads at a time; each number of J once. Blocks have the same bits whatever the number of
+ * threads; their order has not. Which part a block belongs to depends on the points and the block size only,
+ * and the blocks of a part come on one thread, always in the same order, those of a row with ascending
+ * points: sums kept for each part and added in the order of the parts do not depend on the threads. Bound
+ * outputs on the space are written for the same points. Errors: ERR_ARG. */
 pcsim_status pcsim_executor_jacobian(pcsim_executor *executor, const pcsim_jacobian *jacobian,
                                      pcsim_jacobian_visitor *visitor, void *context) PCSIM_NODISCARD;
 /** Lower triangle of c [rows][rows] += J^T J, rows being the numbers of all outputs together; what is above

@@ -155,7 +155,8 @@ static void test_message(void **unused) {
 static void add_block(void *context, const pcsim_jacobian_block *block) {
   double *sum = context;
   for (int64_t r = 0; r < block->rows; r++)
-    for (int64_t i = 0; i < block->n; i++) sum[r] += block->numbers[r * block->stride + i];
+    for (int64_t i = 0; i < block->n; i++)
+      sum[pcsim_jacobian_row(block, r)] += block->numbers[r * block->stride + i];
 }
 
 /** The terms of a sum over faces whose pass adds to cells as well: what is added up is not added twice. */
