@@ -260,9 +260,10 @@ static pcsim_status allocate(plan *p) {
   return pcsim_alloc(n, sizeof *p->uniforms, &p->uniforms);
 }
 
-/** Points a tile: what lives at a time should stay in the second cache; 24 is a multiple of most vectors and
- *  of the three columns of the matrix kernel, and no power of two, whose rows would fall on the same lines.
- */
+/** Points a tile: what lives at a time should stay in the second cache, but six vectors at least, since each
+ * product of two rows that is summed over points ends with a sum over the lanes; 24 is a multiple of most
+ * vectors and of the three columns of the matrix kernel, and no power of two, whose rows would fall on the
+ * same lines. */
 static void choose_tile(plan *p, int tile, const exec_kernels *kernels) {
   p->lanes = kernels->lanes;
   p->panel = kernels->panel;
@@ -271,8 +272,9 @@ static void choose_tile(plan *p, int tile, const exec_kernels *kernels) {
     if (p->stages[i].tile_rows > rows) rows = p->stages[i].tile_rows;
   if (tile <= 0) {
     const int64_t room = kernels->tile_bytes / (kernels->single ? 4 : 8);
+    const int least = kernels->lanes > 4 ? 6 * kernels->lanes : 24;
     tile = kernels->single ? 192 : 96;
-    while (tile > 24 && (int64_t)tile * rows > room) tile /= 2;
+    while (tile > least && (int64_t)tile * rows > room) tile /= 2;
   }
   const int unit = p->lanes > 8 ? p->lanes : 8;
   p->tile = (tile + unit - 1) / unit * unit;

@@ -91,7 +91,6 @@ static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, 
 #define ROW_SUMS(r) s##r##0, s##r##1, s##r##2, s##r##3
 #endif
 #define OUTER_DECLARE(j) V s0##j = {0}, s1##j = {0}, s2##j = {0};
-#define OUTER_COLUMN(j) const V *x##j = (const V *)(base + column[j]);
 /* The number of a column is read once, not by each of the three that it meets: KEEP holds it in a register.
  */
 #if defined(__SSE2__)
@@ -100,22 +99,19 @@ static inline __attribute__((always_inline)) void NAME(add_sums)(V a, V b, V c, 
 #define KEEP(w)
 #endif
 #define OUTER_STEP(j)                                                                                        \
-  if (j < wide) {                                                                                            \
-    V w = x##j[v];                                                                                           \
+  if (j < columns) {                                                                                         \
+    V w = *(const V *)(of_x + j * tile + v);                                                                 \
     KEEP(w);                                                                                                 \
-    s0##j += a * w, s1##j += b * w, s2##j += c * w;                                                          \
+    s0##j += a * w;                                                                                          \
+    if (rows > 1) s1##j += b * w;                                                                            \
+    if (rows > 2) s2##j += c * w;                                                                            \
   }
-/** Rows first_y .. of y against columns first_x .. of x, `length` points of each [row][tile]; `wide`, a
- * constant, is what is computed: all columns or half of them. What is past the end repeats the last. */
-static inline __attribute__((always_inline)) void NAME(outer_rows)(int64_t first_y, int rows, int64_t first_x,
-                                                                   int columns, int wide, int count,
-                                                                   const void *const *y, const void *const *x,
-                                                                   int64_t tile, int64_t length, double *sum,
-                                                                   int64_t stride) {
-  size_t row[OUTER_ROWS], column[OUTER_COLUMNS];
-  for (int r = 0; r < OUTER_ROWS; r++) row[r] = (size_t)((first_y + (r < rows ? r : rows - 1)) * tile);
-  for (int j = 0; j < OUTER_COLUMNS; j++)
-    column[j] = (size_t)((first_x + (j < columns ? j : columns - 1)) * tile);
+/** Rows from first_y of y against columns from first_x of x, `length` points of each [row][tile]. `rows` and
+ * `columns` are constants wherever a block is worth it: places are then multiples of the tile, found without
+ * vector instructions, behind which the first numbers of a block would wait. */
+static inline __attribute__((always_inline)) void
+NAME(outer_rows)(int64_t first_y, int rows, int64_t first_x, int columns, int count, const void *const *y,
+                 const void *const *x, int64_t tile, int64_t length, double *sum, int64_t stride) {
   /* The sums are far away and needed late; those of a row may lie on two lines. */
   for (int r = 0; r < rows; r++) {
     __builtin_prefetch(sum + r * stride, 1);
@@ -123,12 +119,10 @@ static inline __attribute__((always_inline)) void NAME(outer_rows)(int64_t first
   }
   EACH_COLUMN(OUTER_DECLARE)
   for (int i = 0; i < count; i++) {
-    const real *base = x[i], *of_y = y[i];
-    const V *y0 = (const V *)(of_y + row[0]), *y1 = (const V *)(of_y + row[1]),
-            *y2 = (const V *)(of_y + row[2]);
-    EACH_COLUMN(OUTER_COLUMN)
-    for (int64_t v = 0; v < length / LANES; v++) {
-      const V a = y0[v], b = y1[v], c = y2[v];
+    const real *of_x = (const real *)x[i] + first_x * tile, *of_y = (const real *)y[i] + first_y * tile;
+    for (int64_t v = 0; v < length; v += LANES) {
+      const V a = *(const V *)(of_y + v), b = *(const V *)(of_y + (rows > 1 ? tile : 0) + v),
+              c = *(const V *)(of_y + (rows - 1) * tile + v);
       EACH_COLUMN(OUTER_STEP)
     }
   }
@@ -140,13 +134,15 @@ static inline __attribute__((always_inline)) void NAME(outer_rows)(int64_t first
 static void NAME(outer_block)(int64_t first_y, int rows, int64_t first_x, int columns, int count,
                               const void *const *y, const void *const *x, int64_t tile, int64_t length,
                               double *sum, int64_t stride) {
+#define ROWS(r, j) NAME(outer_rows)(first_y, r, first_x, j, count, y, x, tile, length, sum, stride)
+  if (columns == OUTER_COLUMNS && rows == OUTER_ROWS) ROWS(OUTER_ROWS, OUTER_COLUMNS);
+  else if (columns == OUTER_COLUMNS && rows == 2) ROWS(2, OUTER_COLUMNS);
+  else if (columns == OUTER_COLUMNS) ROWS(1, OUTER_COLUMNS);
 #if OUTER_COLUMNS == 8
-  if (columns <= 4) {
-    NAME(outer_rows)(first_y, rows, first_x, columns, 4, count, y, x, tile, length, sum, stride);
-    return;
-  }
+  else if (columns == 4 && rows == OUTER_ROWS) ROWS(OUTER_ROWS, 4);
 #endif
-  NAME(outer_rows)(first_y, rows, first_x, columns, OUTER_COLUMNS, count, y, x, tile, length, sum, stride);
+  else ROWS(rows, columns);
+#undef ROWS
 }
 
 /** Rows of `length` numbers that stay in the first cache while others pass: a multiple of OUTER_COLUMNS. */
@@ -255,7 +251,6 @@ static void NAME(outer_points)(int m, int n, int count, const void *const *y, co
 #undef EACH_COLUMN
 #undef ROW_SUMS
 #undef OUTER_DECLARE
-#undef OUTER_COLUMN
 #undef OUTER_STEP
 #undef KEEP
 #undef POINT_COLUMN
