@@ -152,16 +152,19 @@ static pcsim_status look(course *c, const optimizer_report *report) {
   return c->observer ? c->observer(c->context, &step) : PCSIM_OK;
 }
 
-/* Where the last third of a part's steps has not halved a held-out loss that is small another network gets
- * further. */
+/* Where the last third of a part's steps has not halved a held-out loss that is small, or not quartered one
+ * that is near to what rounding leaves of second derivatives, another network gets further: its rounding is
+ * relative to what it corrects. */
 static void watch(course *c) {
   enum { LEAST = 1000 }; /* steps of a part before it is watched */
+  const double near_rounding = 1e-9;
   pcsim_training *t = c->t;
   const int64_t since = t->step - t->part.step;
   if (since < LEAST || 2 * since < 3 * t->watched_step) return;
-  const bool slow = t->watched_step && t->best_held_out > 0.5 * t->watched_loss;
-  if (slow && sqrt(t->best_held_out / t->first_loss) < floor_reduction && may_correct(c))
-    c->kind = TRAIN_STAGE, c->next = true;
+  const double left = sqrt(t->best_held_out / t->first_loss);
+  const bool slow =
+      t->watched_step && t->best_held_out > (left < near_rounding ? 0.25 : 0.5) * t->watched_loss;
+  if (slow && left < floor_reduction && may_correct(c)) c->kind = TRAIN_STAGE, c->next = true;
   t->watched_step = since, t->watched_loss = t->best_held_out;
 }
 
