@@ -11,6 +11,7 @@ void ansatz_clear(ansatz *a) {
   pcsim_program_destroy(&a->fields);
   pcsim_free(&a->built);
   pcsim_free(&a->seam);
+  pcsim_free(&a->layered);
 }
 
 /* --------------------------------------------------------------- the network's inputs */
@@ -43,9 +44,10 @@ static int num_inputs_of(const ansatz_builder *b, int coordinate) {
   return is_periodic(b, coordinate) ? 2 : 1 + 2 * b->options->options.num_waves[coordinate];
 }
 
-/* About a centre: log of the distance, from -1 at `radius` to 1 in the furthest corner, and the direction. */
+/* About a centre: log of the distance, from -1 at `radius` to 1 in the furthest corner, and (`direction`) the
+ * direction. */
 static void add_polar(ansatz_builder *b, input_list *list, network_options *options, const bool *of,
-                      const double *centre, double radius, double scale) {
+                      const double *centre, double radius, bool direction, double scale) {
   const domain_view *d = b->problem->domain;
   pcsim_program *p = b->program;
   pcsim_value offset[DOMAIN_MAX], square = PCSIM_NO_VALUE;
@@ -63,8 +65,26 @@ static void add_polar(ansatz_builder *b, input_list *list, network_options *opti
   const pcsim_value logarithm = pcsim_build_unary(p, PCSIM_OP_LOG, square),
                     distance = pcsim_build_unary(p, PCSIM_OP_SQRT, square);
   add_input(list, options, parts_linear(b, logarithm, factor, -2 * factor * log(radius) - 1), scale);
-  for (int i = 0; i < d->num_space; i++)
+  for (int i = 0; i < d->num_space && direction; i++)
     if (of[i]) add_input(list, options, pcsim_build_binary(p, PCSIM_OP_DIV, offset[i], distance), scale);
+}
+
+/* What the layers of each condition's walls add up to, -1 where there is none; those of the last conditions
+ * together. */
+static void add_layers(ansatz_builder *b, input_list *list, network_options *options) {
+  enum { MOST = 8 };
+  pcsim_value sum[MOST];
+  double scale = 0, largest[MOST];
+  int n = 0;
+  for (int i = 0; i < b->num_layers; i++) {
+    const wall_layer *l = &b->layer[i];
+    const bool next = !i || l->condition != b->layer[i - 1].condition;
+    if (next && n < MOST) sum[n] = l->value, largest[n++] = l->largest;
+    else sum[n - 1] = pcsim_build_binary(b->program, PCSIM_OP_ADD, sum[n - 1], l->value);
+  }
+  for (int i = 0; i < b->problem->domain->num_space; i++) scale = fmax(scale, b->options->options.scale[i]);
+  for (int i = 0; i < n && list->n < NETWORK_INPUTS; i++)
+    add_input(list, options, parts_linear(b, sum[i], 2 / largest[i], -1), scale);
 }
 
 /* About corners in which a flow is singular; log of the distance -1 at a thousandth of the domain's size. */
@@ -78,7 +98,7 @@ static pcsim_status add_corners(ansatz_builder *b, input_list *list, network_opt
   if (list->n + 3 * c.num > NETWORK_INPUTS) return PCSIM_OK;
   for (int i = 0; i < c.num; i++)
     add_polar(b, list, options, of, c.corner[i].at,
-              1e-3 * hypot(d->range[0][1] - d->range[0][0], d->range[1][1] - d->range[1][0]),
+              1e-3 * hypot(d->range[0][1] - d->range[0][0], d->range[1][1] - d->range[1][0]), true,
               fmax(b->options->options.scale[0], b->options->options.scale[1]));
   return PCSIM_OK;
 }
@@ -89,10 +109,13 @@ static void add_holes(ansatz_builder *b, input_list *list, network_options *opti
   const int space = b->problem->domain->num_space;
   int holes = 0;
   while (domain_hole(b->domain, holes, of, centre, &radius)) holes++;
-  if (!b->options->polar || holes > ANSATZ_HOLES || list->n + holes * (space + 1) > NETWORK_INPUTS) return;
+  const bool direction = holes <= ANSATZ_DIRECTIONS;
+  if (!b->options->polar || holes > ANSATZ_HOLES ||
+      list->n + holes * (direction ? space + 1 : 1) > NETWORK_INPUTS)
+    return;
   for (int i = 0; i < space; i++) scale = fmax(scale, b->options->options.scale[i]);
   for (int i = 0; domain_hole(b->domain, i, of, centre, &radius); i++)
-    add_polar(b, list, options, of, centre, radius, scale);
+    add_polar(b, list, options, of, centre, radius, direction, scale);
 }
 
 /* What a kink at the seam of a period becomes, once for each diffusion. */
@@ -132,6 +155,7 @@ static pcsim_status network_inputs(ansatz_builder *b, network_options *options, 
   }
   add_holes(b, &list, options);
   add_seams(b, &list, options);
+  add_layers(b, &list, options);
   PCSIM_TRY(add_corners(b, &list, options));
   options->num_inputs = list.n;
   *inputs = list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
@@ -290,7 +314,11 @@ static pcsim_status build_unknowns(ansatz_builder *b, pcsim_value network) {
     pcsim_value a = PCSIM_NO_VALUE, factor = PCSIM_NO_VALUE;
     pcsim_value value = outputs == 1 ? network : pcsim_build_slice(p, network, u - b->options->stream, 1);
     PCSIM_TRY(parts_boundary(b, u, &a, &factor));
+    /* layers are 0 at the first start; at later ones what is handed over has them */
+    const pcsim_value layers = parts_layer_sum(b);
+    if (layers >= 0 && b->options->start) a = a >= 0 ? add(p, a, layers) : layers;
     PCSIM_TRY(add_start(b, u, &a, &factor));
+    if (layers >= 0 && !b->options->start) a = a >= 0 ? add(p, a, layers) : layers;
     if (b->options->base) a = parts_at(b, b->options->base, q->unknown[u], b->coordinates);
     if (b->options->magnitude[u] != 1) value = parts_linear(b, value, b->options->magnitude[u], 0);
     if (factor >= 0) value = mul(p, factor, value);
@@ -307,6 +335,7 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   *a = (ansatz){0};
   PCSIM_GOTO(pcsim_alloc((size_t)q->num_conditions, sizeof *a->built, &a->built), status, done);
   PCSIM_GOTO(pcsim_alloc((size_t)q->num_solved, sizeof *a->seam, &a->seam), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)q->num_conditions, sizeof *a->layered, &a->layered), status, done);
   PCSIM_GOTO(pcsim_program_create(&b.program), status, done);
   b.space = pcsim_build_space(b.program, "points");
   b.coordinates = pcsim_build_input(b.program, "coordinates", b.space, q->domain->num_coordinates);
@@ -314,6 +343,7 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   bool contradict;
   PCSIM_GOTO(parts_contradictions(&b, &contradict), status, done);
   if (contradict) goto done; /* a trial before may have said it: problems are kept once */
+  if (options->wall_layers) PCSIM_GOTO(parts_layers(&b), status, done);
   network_options network = options->options;
   network.num_outputs = q->num_solved - options->stream;
   pcsim_value inputs = PCSIM_NO_VALUE;

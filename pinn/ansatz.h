@@ -5,9 +5,10 @@
  *
  *  A takes the given values on the boundary and at the start, B is zero there (once for values, twice where
  * the derivative by time is given too). Between the pieces of the boundary A is domain_blend. Periods are
- * embedded: the network sees sine and cosine of the coordinate. About balls that are taken away (up to
- * ANSATZ_HOLES) it also sees the logarithm of the distance and the direction, in which what happens at a
- * small body is as wide as the rest. */
+ * embedded: the network sees sine and cosine of the coordinate. About balls that are taken away it also sees
+ * the logarithm of the distance (of up to ANSATZ_HOLES) and the direction (where there are no more than
+ * ANSATZ_DIRECTIONS), in which what happens at a small body is as wide as the rest. Where conditions at walls
+ * contradict the start, A has what diffusion makes of that, and the network sees it (ansatz_layer.c). */
 #ifndef PCSIM_PINN_ANSATZ_H
 #define PCSIM_PINN_ANSATZ_H
 
@@ -15,13 +16,14 @@
 #include "network.h"
 #include "problem.h"
 
-enum { ANSATZ_HOLES = 4 };
+enum { ANSATZ_HOLES = 32, ANSATZ_DIRECTIONS = 4 };
 
 typedef struct {
   const network_kind *network;
   network_options options;       /**< inputs and outputs are set here; `scale` is by coordinate */
   bool polar;                    /**< the network also sees polar coordinates about balls taken away */
   bool seam;                     /**< starts that jump or bend where their period ends are carried on */
+  bool wall_layers;              /**< layers of walls that contradict the start are in A and inputs */
   const char *prefix;            /**< of the network's parameters */
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
   const double (*range)[2];      /**< [num_space] of a box around where it is wanted; NULL: the domain's */
@@ -49,6 +51,7 @@ typedef struct {
       *fields;       /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
   bool *built;       /**< [num_conditions] holds whatever the weights are */
   ansatz_seam *seam; /**< [num_solved]; owned; NULL: of a whole that is made of regions */
+  bool *layered;     /**< [num_conditions] contradicts the start; the layers of its walls are in A */
 } ansatz;
 
 /** Is it a steady plane flow with velocities given all around, whose walls at rest hang together? Then a
@@ -62,6 +65,8 @@ pcsim_status ansatz_corners(const problem *p, const domain *d, corners *c) PCSIM
 pcsim_status ansatz_build(const problem *p, const domain *d, const ansatz_options *options,
                           ansatz *a) PCSIM_NODISCARD;
 void ansatz_clear(ansatz *a);
+/** Names of the places of conditions whose layers are in A, as "big*, small*"; caller frees. */
+pcsim_status ansatz_layer_names(const problem *p, const ansatz *a, char **text) PCSIM_NODISCARD;
 /** Names of what is built in, or is not, as "u on x-min, x-max; initial u"; caller frees. */
 pcsim_status ansatz_names(const problem *p, const ansatz *a, bool built, char **text) PCSIM_NODISCARD;
 

@@ -5,6 +5,15 @@
 
 #include "ansatz.h"
 
+enum { LAYERS_MAX = 64 };
+/** What diffusion makes of a condition that contradicts the start, at one wall (ansatz_layer.c). */
+typedef struct {
+  pcsim_value value; /**< for a jump of 1 */
+  double jump;       /**< of the condition at the start */
+  double largest;    /**< of `value` */
+  int condition;     /**< its number; layers of one condition follow each other */
+} wall_layer;
+
 typedef struct {
   const problem *problem;
   const domain *domain;
@@ -13,6 +22,8 @@ typedef struct {
   pcsim_program *program;
   pcsim_space space;
   pcsim_value coordinates; /**< [num_coordinates] */
+  int num_layers;
+  wall_layer layer[LAYERS_MAX]; /**< [num_layers] */
 } ansatz_builder;
 
 pcsim_value parts_coordinate(ansatz_builder *b, int i);
@@ -43,6 +54,10 @@ void parts_kernel(ansatz_builder *b, const ansatz_seam *s, pcsim_value *smooth, 
 pcsim_value parts_carried(ansatz_builder *b, const ansatz_seam *s, pcsim_value start);
 /** Inputs of a network [2] that have the kink and the jump, in [-1, 1]. */
 void parts_seam_inputs(ansatz_builder *b, const ansatz_seam *s, pcsim_value *inputs);
+/** Layers of the walls whose conditions contradict the start, into `b`. */
+pcsim_status parts_layers(ansatz_builder *b) PCSIM_NODISCARD;
+/** All of them with their jumps; NO_VALUE: there are none. */
+pcsim_value parts_layer_sum(ansatz_builder *b);
 /** The unknown's conditions at the start are not built after all. */
 void parts_forget_start(ansatz_builder *b, int unknown);
 /** Values that are to be held and differ where their places meet are problems of the tree; `*found` says

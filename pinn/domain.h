@@ -79,6 +79,19 @@ pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, p
  * last. */
 bool domain_hole(const domain *d, int i, bool *of, double *centre, double *radius);
 
+/** A face of which the distance from it is a formula: a sphere, or a flat side behind which nothing of the
+ * domain lies. */
+typedef struct {
+  bool sphere;
+  bool outside;          /**< of a sphere: the domain lies outside of the ball */
+  bool of[DOMAIN_MAX];   /**< coordinates of space that the ball is bounded in; of a side the one across it */
+  double at[DOMAIN_MAX]; /**< centre of the ball; of a side its place */
+  double radius;         /**< of the ball */
+  int sign;              /**< of a side: 1 where the domain lies at larger coordinates */
+} domain_wall;
+/** Face `i` of a piece; `*known` false: it is none of these. False past the last. */
+bool domain_get_wall(const domain *d, int piece, int i, domain_wall *wall, bool *known);
+
 /** A value on a piece of the boundary: the output `output` of a program of the input "coordinates" (as
  * pcsim_lower makes it); `program` NULL: none. Two are the same if they share program and output. */
 typedef struct {

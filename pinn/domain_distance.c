@@ -360,6 +360,30 @@ bool domain_hole(const domain *d, int i, bool *of, double *centre, double *radiu
   return false;
 }
 
+bool domain_get_wall(const domain *d, int piece, int i, domain_wall *wall, bool *known) {
+  for (int k = 0; k < d->num_faces; k++) {
+    const face *f = &d->faces[k];
+    const solid *s = &d->solids[f->solid];
+    if (f->piece != piece || i-- > 0) continue;
+    *wall = (domain_wall){.sphere = s->kind == SOLID_BALL, .outside = distance_is_outside(d, f->solid)};
+    *known = wall->sphere;
+    if (wall->sphere) {
+      wall->radius = s->radius;
+      memcpy(wall->of, s->bounded, (size_t)d->view.num_space * sizeof *wall->of);
+      memcpy(wall->at, s->centre, (size_t)d->view.num_space * sizeof *wall->at);
+    } else if (s->kind == SOLID_BOX) {
+      const int across = f->side / 2;
+      wall->of[across] = true;
+      wall->at[across] = f->side % 2 ? s->high[across] : s->low[across];
+      wall->sign = (f->side % 2 ? -1 : 1) * (wall->outside ? -1 : 1);
+      const double end = d->view.range[across][wall->sign > 0 ? 0 : 1];
+      *known = fabs(wall->at[across] - end) <= d->tolerance;
+    }
+    return true;
+  }
+  return false;
+}
+
 pcsim_value domain_distance(const domain *d, const bool *of, pcsim_program *p, pcsim_value coordinates) {
   pcsim_value factor[SOLIDS_MAX], all = PCSIM_NO_VALUE;
   int group[SOLIDS_MAX];

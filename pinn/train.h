@@ -51,6 +51,7 @@ typedef struct {
   bool polar;                       /**< coordinates about balls taken away */
   bool seam;                        /**< starts that jump or bend where their period ends are carried on */
   double corner_points;             /**< share of the points at singular corners */
+  bool wall_layers;                 /**< layers of walls that contradict the start */
   bool fixed_network, fixed_points; /**< the case says so */
 } train_options;
 

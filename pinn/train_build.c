@@ -79,6 +79,7 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
       .options = t->choice.network,
       .polar = t->from->options.polar,
       .seam = t->from->options.seam,
+      .wall_layers = t->from->options.wall_layers,
       .prefix = t->part.prefix,
       .time = {t->part.time[0], t->part.time[1]},
       .start = t->part.start,
@@ -96,6 +97,12 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
     pcsim_free(&text);
   }
   if (!quiet) log_seams(t);
+  if (!quiet && t->ansatz.fields) {
+    PCSIM_TRY(ansatz_layer_names(&t->from->problem, &t->ansatz, &text));
+    if (*text)
+      pcsim_log(PCSIM_LOG_INFO, "layers where walls contradict the start, built in and inputs: %s", text);
+    pcsim_free(&text);
+  }
   return PCSIM_OK;
 }
 

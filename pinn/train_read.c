@@ -16,11 +16,15 @@ const pcsim_key network_keys[] = {
      "with",
      0, 0},
     {"polar", PCSIM_KEY_BOOL, "true", "", "",
-     "it also sees distance and direction from each ball taken away (up to four)", 0, 0},
+     "it also sees the distance from each ball taken away (up to 32) and the direction (up to four)", 0, 0},
     {"seam", PCSIM_KEY_BOOL, "true", "", "",
      "a start that jumps or bends where its period ends is carried on by the heat equation, whose solution "
      "the "
      "network sees, too; one coordinate of space",
+     0, 0},
+    {"wall-layers", PCSIM_KEY_BOOL, "true", "", "",
+     "where conditions of fluxes at walls contradict the start, what diffusion makes of that is built in, "
+     "and the network sees it",
      0, 0},
     {"divergence-free", PCSIM_KEY_BOOL, "", "", "",
      "velocities of the built-in flow in the plane are those of a stream function; without it they are where "
@@ -138,6 +142,7 @@ static void read_network(pcsim_tree *tree, train_options *o, choice *c) {
   }
   pcsim_node_bool(tree, node, "polar", &o->polar);
   pcsim_node_bool(tree, node, "seam", &o->seam);
+  pcsim_node_bool(tree, node, "wall-layers", &o->wall_layers);
   read_layers(tree, node, c);
   read_scale(tree, node, c);
   if (pcsim_node_string(tree, node, "activation", &text) && *text) c->network.activation = text;
@@ -203,8 +208,14 @@ static int processors(void) {
 
 void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
   int64_t number;
-  *o = (train_options){
-      .seed = 1, .look = 20, .on = -1, .stages = 4, .polar = true, .seam = true, .corner_points = 0.25};
+  *o = (train_options){.seed = 1,
+                       .look = 20,
+                       .on = -1,
+                       .stages = 4,
+                       .polar = true,
+                       .seam = true,
+                       .wall_layers = true,
+                       .corner_points = 0.25};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
   pcsim_node *node = pcsim_node_mapping(tree, pcsim_tree_root(tree), "train");

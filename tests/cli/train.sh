@@ -170,6 +170,31 @@ YAML
 run "$pcsim" run "$work/inverse.yaml" -o "$work/inverse"
 expect_rc 0 "inverse"
 close "$(number "$work/inverse/summary.json" D)" 0.3 1e-3 "diffusivity from measured values"
+# Walls that contradict the start, through slabs of time: said, the bits after a stop; the key.
+cat >"$work/rod.yaml" <<'YAML'
+pcsim: 1
+domain: {box: {x: [0, 1], t: [0, 1]}}
+physics: {unknowns: [u], equations: ["dt(u) - lap(u)"]}
+initial: {u: 0}
+boundaries: {x-min: {flux: {u: "-1"}}, x-max: {"dn(u)": "-u"}}
+network: {layers: [8, 8], activation: tanh, scale: 1}
+train: {budget: 300 steps, points: 200, slabs: 2}
+output: {pictures: false}
+YAML
+run "$pcsim" run "$work/rod.yaml" -o "$work/rod"
+expect_rc 0 "walls that contradict the start"
+expect_out "layers where walls contradict the start, built in and inputs: x-min" "walls that contradict the start"
+run "$pcsim" run "$work/rod.yaml" -o "$work/rod-stopped" --steps 200
+run "$pcsim" run "$work/rod.yaml" -o "$work/rod-stopped" --resume
+cmp "$work/rod/model.h5" "$work/rod-stopped/model.h5" || fault "walls that contradict the start: a stop changes the bits"
+run "$pcsim" run "$work/rod.yaml" -o "$work/rod-without" --set network.wall-layers=false
+grep -q "contradict the start" <<<"$out$err" && fault "layers that the case does not want"
+awk "BEGIN { exit !(50 * $(number "$work/rod/summary.json" residual.interior) < $(number "$work/rod-without/summary.json" residual.interior)) }" ||
+  fault "layers at walls gain nothing"
+run "$pcsim" check "$work/rod.yaml" --set network.wall-layers=maybe
+expect_rc 2 "wall-layers that is no truth value"
+expect_err "wall-layers" "wall-layers that is no truth value"
+
 # Integrals as conditions: over the domain and over a side they fix what fluxes leave open; their bits after a stop; bad ones.
 cat >"$work/integral.yaml" <<'YAML'
 pcsim: 1
