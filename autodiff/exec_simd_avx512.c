@@ -8,7 +8,7 @@
 #define OUTER_COLUMNS 8
 #define NEAR_BYTES 24576
 #define TILE_BYTES (1024 * 1024)
-#define TERMS_BYTES 18432
+#define TERMS_BYTES 9216
 #define PIECE_BYTES (576 * 8)
 #define INSTRUCTIONS "avx512"
 #include "exec_simd_map.h"
