@@ -15,6 +15,7 @@ enum {
   SLAB_STEPS = 480, /**< of trials of slabs */
   TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
   TRIAL_POINTS = 1024,
+  BODIES_MAX = 3, /**< of which each has as many points more as the space without them */
   TRIAL_LOOKS = 3,
   REFINED_INPUTS = 3 /**< beyond as many inputs, all have one scale */
 };
@@ -64,17 +65,25 @@ static bool has_waves(const network_options *n) {
   return false;
 }
 
+static int counted_bodies(const choose_problem *p) {
+  return p->bodies > BODIES_MAX ? BODIES_MAX : p->bodies > 0 ? p->bodies : 0;
+}
+
+/** With fewer points trials in a space with bodies tell how well points are fitted, not the solution. */
+static int64_t trial_points(const choose_problem *p) { return TRIAL_POINTS * (p->bodies > 0 ? 2 : 1); }
+
 /** Share of their steps that trials take. */
 static double trial_share(const choose_problem *p) {
-  const int networks = p->networks > 1 ? p->networks : 1; /* a step is so much dearer */
+  const int networks = p->networks > 1 ? p->networks : 1, /* a step is so much dearer */
+      bodies = counted_bodies(p);                         /* likewise, by points and inputs */
   if (p->steps) return fmin(1, (double)p->steps / (20. * FINAL_STEPS));
-  return fmin(1, p->seconds / (trial_seconds * networks));
+  return fmin(1, p->seconds / (trial_seconds * networks * (1 + bodies)));
 }
 
 static pcsim_status run_trial(const chooser *x, const choice *c, int steps, double *held_out) {
   choice small = *c;
   const int64_t taken = (int64_t)(trial_share(x->p) * steps);
-  if (small.points > TRIAL_POINTS) small.points = TRIAL_POINTS;
+  if (small.points > trial_points(x->p)) small.points = trial_points(x->p);
   if (small.look > taken / TRIAL_LOOKS) small.look = taken / TRIAL_LOOKS;
   for (int i = 0; x->open_layers && i < small.network.num_layers; i++)
     if (small.network.width[i] > TRIAL_WIDTH) small.network.width[i] = TRIAL_WIDTH;
@@ -169,7 +178,7 @@ static void choose_sizes(const choose_problem *p, choice *c) {
     const int width = (seconds < 240 ? 20 : 30) + 5 * (n->num_outputs - 1);
     for (int i = 0; i < n->num_layers; i++) n->width[i] = width;
   }
-  if (c->points <= 0) c->points = n->num_inputs <= 2 ? 1024 : 2048;
+  if (c->points <= 0) c->points = n->num_inputs <= 2 ? 1024 : 2048 * (1 + counted_bodies(p));
   if (c->redraw < 0) c->redraw = 0;
   if (c->look <= 0) c->look = 300;
   if (c->slabs <= 0) c->slabs = 1;

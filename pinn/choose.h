@@ -30,6 +30,7 @@ typedef struct {
   const network_options *before;
   int networks;     /**< that are trained together, one for each region; 0 counts as 1 */
   bool like_before; /**< it is taken without trials */
+  int bodies;       /**< taken away from a space of three dimensions, whose layers want points of their own */
   /** Train from this choice's own start for `steps` steps; `*held_out` is the root mean square of the
    * weighted residuals on points of their own (infinite or not a number: no good). NULL: no trials. */
   pcsim_status (*try_choice)(void *context, const choice *c, int64_t steps, double *held_out);

@@ -44,6 +44,16 @@ static pcsim_status try_choice(void *context, const choice *c, int64_t steps, do
   return status;
 }
 
+/* Balls taken away from a space of three dimensions. */
+static int count_bodies(const train_case *from) {
+  bool of[DOMAIN_MAX];
+  double centre[DOMAIN_MAX], radius;
+  int bodies = 0;
+  while (from->problem.domain->num_space > 2 && domain_hole(from->domain, bodies, of, centre, &radius))
+    bodies++;
+  return bodies;
+}
+
 /* What the case leaves open, by trials or without. */
 static pcsim_status choose_now(pcsim_training *t, const network_options *before) {
   judge j = {.t = t};
@@ -57,6 +67,7 @@ static pcsim_status choose_now(pcsim_training *t, const network_options *before)
                             .before = before,
                             .networks = t->from->regions ? train_num_regions(t->from) : 1,
                             .like_before = !t->part.stage, /* a slab goes on with what the last one did */
+                            .bodies = count_bodies(t->from),
                             .try_choice = t->from->tries ? try_choice : NULL,
                             .context = &j};
   char why[400];

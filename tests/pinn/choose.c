@@ -12,6 +12,7 @@ typedef struct {
   double slabs, waves; /**< factors of the residual with several slabs, with waves as inputs; 0: 1 */
   double start;        /**< residual before the first step is a thousand times this */
   int trials, wide;
+  int64_t points; /**< of the last trial */
   int64_t steps;
 } landscape;
 
@@ -28,6 +29,7 @@ static pcsim_status look(void *context, const choice *c, int64_t steps, double *
   if (l->slabs > 0 && !steps) sum = 1e3 * l->start;
   l->trials++;
   l->steps += steps;
+  l->points = c->points;
   l->wide += c->network.width[0] > 20 || c->points > 1024;
   *held_out = sum;
   return PCSIM_OK;
@@ -112,6 +114,28 @@ static void keeps(void **state) {
   c = open_choice(3, 2);
   make(NULL, 0, 500, &c, tiny, sizeof tiny);
   assert_string_equal(tiny, "ssbroyden, ");
+}
+
+/* Bodies in space: more points, trials with twice as many, for fewer steps of what is dearer by them. */
+static void bodies(void **state) {
+  (void)state;
+  char why[400];
+  int64_t steps = 0;
+  for (int num = 0; num <= 4; num += 2) {
+    landscape l = {.activation = "sin", .scale = {4, 4, 4}};
+    choice c = open_choice(3, 1);
+    const choose_problem p = {.seconds = 30, .threads = 1, .bodies = num, .try_choice = look, .context = &l};
+    assert_ok(choose(&p, &c, why, sizeof why));
+    assert_int_equal(c.points, 2048 * (num == 4 ? 4 : 1 + num));
+    assert_int_equal(l.points, num ? 2048 : 1024);
+    assert_true(c.network.scale[0] == 4);
+    if (num) assert_true(l.steps * (num == 4 ? 1 : 2) < steps);
+    steps = l.steps;
+    c = open_choice(3, 1);
+    c.points = 500;
+    assert_ok(choose(&p, &c, why, sizeof why));
+    assert_int_equal(c.points, 500);
+  }
 }
 
 static void fails(void **state) {
@@ -201,7 +225,7 @@ static void large(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(finds), cmocka_unit_test(keeps), cmocka_unit_test(fails), cmocka_unit_test(points),
-      cmocka_unit_test(large), cmocka_unit_test(slabs), cmocka_unit_test(waves)};
+      cmocka_unit_test(finds),  cmocka_unit_test(keeps), cmocka_unit_test(bodies), cmocka_unit_test(fails),
+      cmocka_unit_test(points), cmocka_unit_test(large), cmocka_unit_test(slabs),  cmocka_unit_test(waves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
