@@ -9,6 +9,8 @@ static const double pi = 3.14159265358979323846;
 /* Radii and the distance from a side that is none, over the size of the domain. What lies within the least
  * radius adds 1e-6 to the norm of a logarithm. */
 static const double least = 1e-6, largest = 0.1, off = 1e-9;
+/* Of the largest radius: from there on values count more. */
+static const double reach = 0.3;
 
 static double size_of(const domain_view *d) {
   return hypot(d->range[0][1] - d->range[0][0], d->range[1][1] - d->range[1][0]);
@@ -148,4 +150,16 @@ double corners_weight_piece(const domain *d, const corners *c, int piece, const 
     if (r > 0 && is_on(d, at, side, x)) added += 1 / (side->measure * r);
   }
   return 1 / (1 - c->share + c->share / num * domain_get(d)->area[piece] * added);
+}
+
+double corners_stress(const corners *c, int piece, const double *x) {
+  const corner *at = NULL;
+  const corner_side *side = NULL;
+  const int num = find_side(c, piece, -1, &at, &side);
+  double nearest = c->radius[1] * reach;
+  for (int k = 0; k < num; k++) {
+    (void)find_side(c, piece, k, &at, &side);
+    nearest = fmin(nearest, hypot(x[0] - at->at[0], x[1] - at->at[1]));
+  }
+  return num ? pow(c->radius[1] * reach / fmax(nearest, c->radius[0]), 3) : 1;
 }

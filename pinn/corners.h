@@ -49,5 +49,11 @@ pcsim_status corners_move_piece(const domain *d, const corners *c, int piece, ui
 /** Weight of a point inside, of a point on a piece. */
 double corners_weight_inside(const domain *d, const corners *c, const double *x);
 double corners_weight_piece(const domain *d, const corners *c, int piece, const double *x);
+/** How much more the square of a value counts at a point of a piece near a corner, beside its weight: (R /
+ * r)^3 for r < R, part of the largest radius; 1 beyond. A velocity that is wrong by e r on a side makes the
+ * vorticity at the distance r wrong by e, and residuals by e / r: with this both count alike in each power of
+ * ten, as they do in the norms that belong together (squares of second derivatives inside, H^3/2 on the
+ * boundary). */
+double corners_stress(const corners *c, int piece, const double *x);
 
 #endif

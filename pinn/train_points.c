@@ -68,7 +68,8 @@ static pcsim_status corner_points(const pcsim_training *t, int piece, uint64_t d
   for (int64_t i = n - 1; i >= 0; i--) { /* rows of num_space become rows of one more, from the end */
     double *to = columns + i * (d->num_space + 1);
     memmove(to, columns + i * d->num_space, (size_t)d->num_space * sizeof *to);
-    to[d->num_space] = sqrt(corners_weight_piece(t->from->domain, c, piece, points + i * d->num_coordinates));
+    const double *x = points + i * d->num_coordinates;
+    to[d->num_space] = sqrt(corners_weight_piece(t->from->domain, c, piece, x) * corners_stress(c, piece, x));
   }
   return PCSIM_OK;
 }

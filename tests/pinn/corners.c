@@ -93,6 +93,21 @@ static void on_a_piece(void **state) {
   domain_destroy(&d);
 }
 
+/* Values count more within a distance R of a corner, by (R / r)^3; not on pieces without a corner. */
+static void stress(void **state) {
+  (void)state;
+  domain *d = read_domain(text);
+  const corners c = make(d, 0.5);
+  const int lid = find_piece(d, "y-max"), floor = find_piece(d, "y-min");
+  const double middle[2] = {0.5, 1}, near[2] = {1 - 1e-3, 1}, nearer[2] = {1e-4, 1}, end[2] = {0, 1};
+  assert_true(corners_stress(&c, lid, middle) == 1);
+  assert_true(corners_stress(&c, lid, near) > 1);
+  assert_close(corners_stress(&c, lid, nearer) / corners_stress(&c, lid, near), 1e3, 1e-6);
+  assert_true(isfinite(corners_stress(&c, lid, end)));
+  assert_true(corners_stress(&c, floor, nearer) == 1);
+  domain_destroy(&d);
+}
+
 /* Draws differ: held-out points are others, of the same density. The same draw gives the same points. */
 static void draws(void **state) {
   (void)state;
@@ -111,6 +126,6 @@ static void draws(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(inside), cmocka_unit_test(on_a_piece),
-                                     cmocka_unit_test(draws)};
+                                     cmocka_unit_test(stress), cmocka_unit_test(draws)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

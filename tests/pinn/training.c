@@ -192,7 +192,7 @@ static pcsim_training *corner_training(double share, pcsim_tree **tree) {
            "physics: {model: navier-stokes, viscosity: 0.1}\n"
            "boundaries: {y-max: {velocity: [\"4*x*(1-x)\", 0]}, \"*\": {wall: no-slip}}\n"
            "network: {layers: [8], activation: tanh}\n"
-           "train: {budget: 10 steps, points: 400, corner-points: %g}\n",
+           "train: {budget: 400 steps, points: 400, corner-points: %g}\n",
            share);
   assert_ok(pcsim_tree_parse(text, strlen(text), "case", tree));
   assert_ok(pcsim_training_read(*tree, &t));
@@ -245,13 +245,38 @@ static void corners_weighed(void **state) {
   }
 }
 
+/* The pressure is p = +-2 mu k log r where a lid of the slope k meets a wall at a right angle: psi = r^2 f,
+ * f = A cos 2a + B sin 2a + C a + D with f = f' = 0 at the wall, f = 0 and f' = k at the lid has C = k / 2,
+ * the vorticity 4 C a + 4 D is harmonic, and p is mu times its conjugate. */
+static void corner_pressure(void **state) {
+  (void)state;
+  const double mu = 0.1, slope = 4;
+  double points[4][2], values[4][3];
+  pcsim_training_result result;
+  pcsim_tree *tree;
+  pcsim_training *t = corner_training(0.25, &tree);
+  assert_ok(pcsim_training_run(t, -1, NULL, NULL, &result));
+  for (int i = 0; i < 4; i++) {
+    const double r = i % 2 ? 1e-3 : 1e-5;
+    points[i][0] = i < 2 ? r : 1 - r, points[i][1] = 1 - r;
+  }
+  assert_ok(pcsim_training_evaluate(t, 4, points[0], values[0], NULL));
+  for (int i = 0; i < 2; i++) {
+    const double rise = values[2 * i + 1][2] - values[2 * i][2];
+    assert_close((i ? -1 : 1) * rise / (2 * mu * slope * log(100)), 1, 0.05);
+  }
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(best),
                                      cmocka_unit_test(balance),
                                      cmocka_unit_test(stream),
                                      cmocka_unit_test(stream_chosen),
                                      cmocka_unit_test(border_of_regions),
-                                     cmocka_unit_test(corners_weighed)};
+                                     cmocka_unit_test(corners_weighed),
+                                     cmocka_unit_test(corner_pressure)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
