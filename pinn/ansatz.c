@@ -131,6 +131,13 @@ static void add_seams(ansatz_builder *b, input_list *list, network_options *opti
   }
 }
 
+static void add_walls(ansatz_builder *b, input_list *list, network_options *options) {
+  pcsim_value inputs[2];
+  if (list->n + 2 > NETWORK_INPUTS) return;
+  const int n = parts_wall_inputs(b, &b->ansatz->walls, inputs);
+  for (int i = 0; i < n; i++) add_input(list, options, inputs[i], b->options->options.scale[0]);
+}
+
 /* Each coordinate in [-1, 1], or sine and cosine over its period; those of its waves. */
 static pcsim_status network_inputs(ansatz_builder *b, network_options *options, pcsim_value *inputs) {
   const domain_view *d = b->problem->domain;
@@ -156,6 +163,7 @@ static pcsim_status network_inputs(ansatz_builder *b, network_options *options, 
   add_holes(b, &list, options);
   add_seams(b, &list, options);
   add_layers(b, &list, options);
+  add_walls(b, &list, options);
   PCSIM_TRY(add_corners(b, &list, options));
   options->num_inputs = list.n;
   *inputs = list.n == 1 ? list.value[0] : pcsim_build_concat(b->program, list.value, list.n);
@@ -203,6 +211,7 @@ static pcsim_status start_value(ansatz_builder *b, int unknown, problem_kind kin
     pcsim_program_destroy(&given);
     const ansatz_seam *seam = &b->ansatz->seam[unknown];
     if (kind == CONDITION_VALUE && seam->images) *value = parts_carried(b, seam, *value);
+    if (kind == CONDITION_VALUE) *value = parts_from_walls(b, &b->ansatz->walls, *value);
     return PCSIM_OK;
   }
   return PCSIM_OK;
@@ -340,6 +349,7 @@ pcsim_status ansatz_build(const problem *q, const domain *d, const ansatz_option
   b.space = pcsim_build_space(b.program, "points");
   b.coordinates = pcsim_build_input(b.program, "coordinates", b.space, q->domain->num_coordinates);
   for (int u = 0; u < q->num_solved; u++) PCSIM_GOTO(parts_find_seam(&b, u, &a->seam[u]), status, done);
+  PCSIM_GOTO(parts_find_walls(&b, &a->walls), status, done);
   bool contradict;
   PCSIM_GOTO(parts_contradictions(&b, &contradict), status, done);
   if (contradict) goto done; /* a trial before may have said it: problems are kept once */

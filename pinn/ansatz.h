@@ -24,6 +24,7 @@ typedef struct {
   bool polar;                    /**< the network also sees polar coordinates about balls taken away */
   bool seam;                     /**< starts that jump or bend where their period ends are carried on */
   bool wall_layers;              /**< layers of walls that contradict the start are in A and inputs */
+  bool wall_rates;               /**< what walls make of starts that do not fit is carried on, too */
   const char *prefix;            /**< of the network's parameters */
   double magnitude[PROBLEM_MAX]; /**< [num_unknowns] of the unknowns: the network's outputs are of order 1 */
   const double (*range)[2];      /**< [num_space] of a box around where it is wanted; NULL: the domain's */
@@ -38,6 +39,13 @@ typedef struct {
                                     built in; NULL: as said above. Its parameters are to be left as they are */
 } ansatz_options;
 
+/** Walls at which the start does not agree with the equation (ansatz_wall.c). */
+typedef struct {
+  double diffusion; /**< D of u_t = D u_xx + ... */
+  double rate[2];   /**< u_t of the start by the equation less that of the wall's value, at the begin and the
+                       end of   x; 0: they agree, or nothing is known */
+} ansatz_walls;
+
 /** Where the ends of a period meet and the start, or its slope, jumps: it is carried on by the heat equation,
  * in A and as inputs of the network (ansatz_seam.c). */
 typedef struct {
@@ -48,8 +56,9 @@ typedef struct {
 
 typedef struct {
   pcsim_program
-      *fields;       /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
-  bool *built;       /**< [num_conditions] holds whatever the weights are */
+      *fields; /**< of input "coordinates" on space "points": outputs by the names of the unknowns */
+  bool *built; /**< [num_conditions] holds whatever the weights are */
+  ansatz_walls walls;
   ansatz_seam *seam; /**< [num_solved]; owned; NULL: of a whole that is made of regions */
   bool *layered;     /**< [num_conditions] contradicts the start; the layers of its walls are in A */
 } ansatz;

@@ -45,6 +45,20 @@ pcsim_status parts_boundary(ansatz_builder *b, int unknown, pcsim_value *a,
  * divergence whatever the weights are. Walls at rest that hang together are built in: psi is zero there with
  * its slope. Marks what is built. */
 pcsim_status parts_stream(ansatz_builder *b, pcsim_value network) PCSIM_NODISCARD;
+/** The start of an unknown that is held; NULL: none. */
+const problem_condition *parts_held_start(const problem *p, int unknown);
+/** D = -b/a of the only equation a u_t + b u_xx + ... = 0 with a rate of the unknown, and a; 0 where there is
+ * none, or a and b are no numbers. Coordinates are x, t. */
+pcsim_status parts_diffusion(const problem *p, int unknown, double *diffusion, double *rate) PCSIM_NODISCARD;
+/** sqrt(4 D (t - begin)), not quite 0 at the begin of all the time. */
+pcsim_value parts_width(ansatz_builder *b, double diffusion);
+/** Walls whose value agrees with the start but not with the equation there: one unknown, one coordinate of
+ * space, value and start held. */
+pcsim_status parts_find_walls(ansatz_builder *b, ansatz_walls *w) PCSIM_NODISCARD;
+/** The start with what such walls make of it. */
+pcsim_value parts_from_walls(ansatz_builder *b, const ansatz_walls *w, pcsim_value start);
+/** Inputs of a network [2 at most; returned] that have the layers at such walls, in [-1, 1]. */
+int parts_wall_inputs(ansatz_builder *b, const ansatz_walls *w, pcsim_value *inputs);
 /** The seam of an unknown: in one coordinate of space and without further inputs, its start held, its rate in
  * one equation only, whose diffusion is a number. */
 pcsim_status parts_find_seam(ansatz_builder *b, int unknown, ansatz_seam *s) PCSIM_NODISCARD;

@@ -87,9 +87,8 @@ done:
   return status;
 }
 
-/* D of the only equation with a rate of the unknown; 0: there is none. */
-static pcsim_status find_diffusion(const problem *p, int unknown, double *diffusion) {
-  *diffusion = 0;
+pcsim_status parts_diffusion(const problem *p, int unknown, double *diffusion, double *rate) {
+  *diffusion = *rate = 0;
   if (p->order[unknown][1] != 1 || p->order[unknown][0] != 2) return PCSIM_OK;
   for (int i = 0; i < p->num_equations; i++) {
     coefficients c;
@@ -100,14 +99,14 @@ static pcsim_status find_diffusion(const problem *p, int unknown, double *diffus
       *diffusion = 0;
       return PCSIM_OK;
     }
-    *diffusion = found;
+    *diffusion = found, *rate = c.rate;
   }
   return PCSIM_OK;
 }
 
 /* ----------------------------------------------------------------------------------- jumps */
 
-static const problem_condition *start_of(const problem *p, int unknown) {
+const problem_condition *parts_held_start(const problem *p, int unknown) {
   for (int i = 0; i < p->num_conditions; i++) {
     const problem_condition *c = &p->condition[i];
     if (c->place == PLACE_START && c->unknown == unknown && c->kind == CONDITION_VALUE && c->exact) return c;
@@ -150,14 +149,14 @@ done:
 pcsim_status parts_find_seam(ansatz_builder *b, int unknown, ansatz_seam *s) {
   const problem *p = b->problem;
   const domain_view *d = p->domain;
-  double value[2][2], size;
+  double value[2][2], size, rate;
   *s = (ansatz_seam){.images = 0};
   if (!b->options->seam || d->num_space != 1 || d->num_coordinates != 2 || d->time != 1 ||
       p->num_periods != 1)
     return PCSIM_OK;
-  const problem_condition *start = start_of(p, unknown);
+  const problem_condition *start = parts_held_start(p, unknown);
   if (!start) return PCSIM_OK;
-  PCSIM_TRY(find_diffusion(p, unknown, &s->diffusion));
+  PCSIM_TRY(parts_diffusion(p, unknown, &s->diffusion, &rate));
   if (!(s->diffusion > 0)) return PCSIM_OK;
   PCSIM_TRY(ends(b, &start->text, value, &size));
   const double length = d->range[0][1] - d->range[0][0];
@@ -180,20 +179,19 @@ static pcsim_value add(pcsim_program *p, pcsim_value a, pcsim_value b) {
   return a < 0 ? b : pcsim_build_binary(p, PCSIM_OP_ADD, a, b);
 }
 
-/* s = sqrt(4 D (t - begin)); the difference first, or rounding makes it negative at the start */
-static pcsim_value width_of(ansatz_builder *b, const ansatz_seam *s) {
+/* the difference of times first, or rounding makes it negative at the start */
+pcsim_value parts_width(ansatz_builder *b, double diffusion) {
   const domain_view *d = b->problem->domain;
   const double least = least_width * (d->range[0][1] - d->range[0][0]);
   const pcsim_value since = parts_linear(b, parts_coordinate(b, 1), 1, -d->range[1][0]);
-  return pcsim_build_unary(b->program, PCSIM_OP_SQRT,
-                           parts_linear(b, since, 4 * s->diffusion, least * least));
+  return pcsim_build_unary(b->program, PCSIM_OP_SQRT, parts_linear(b, since, 4 * diffusion, least * least));
 }
 
 void parts_kernel(ansatz_builder *b, const ansatz_seam *s, pcsim_value *smooth, pcsim_value *slope) {
   const domain_view *d = b->problem->domain;
   const double *range = d->range[0], length = range[1] - range[0];
   pcsim_program *p = b->program;
-  const pcsim_value width = width_of(b, s), x = parts_coordinate(b, 0);
+  const pcsim_value width = parts_width(b, s->diffusion), x = parts_coordinate(b, 0);
   *smooth = *slope = PCSIM_NO_VALUE;
   for (int side = 0; side < 2; side++)
     for (int i = 0; i < s->images; i++) {

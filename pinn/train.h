@@ -49,6 +49,7 @@ typedef struct {
   double optimizer_option[TRAIN_OPTIONS];
   bool fixed_stream;                /**< the case says whether there is a stream function */
   bool polar;                       /**< coordinates about balls taken away */
+  bool wall_rates;                  /**< what walls make of starts that do not fit, too */
   bool seam;                        /**< starts that jump or bend where their period ends are carried on */
   double corner_points;             /**< share of the points at singular corners */
   bool wall_layers;                 /**< layers of walls that contradict the start */

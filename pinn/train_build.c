@@ -73,6 +73,19 @@ static void log_seams(const pcsim_training *t) {
   }
 }
 
+static void log_walls(const pcsim_training *t) {
+  const problem *p = &t->from->problem;
+  const ansatz_walls *w = &t->ansatz.walls;
+  for (int side = 0; side < 2; side++)
+    if (w->rate[side] != 0)
+      pcsim_log(PCSIM_LOG_INFO,
+                "start of %s: at %s = %.6g its rate by the equation differs by %.3g from that of the value "
+                "given there, "
+                "which is carried on with D = %.3g (`network: {wall-rates: false}`: not)",
+                p->unknown[0], p->domain->coordinate[0], p->domain->range[0][side], w->rate[side],
+                w->diffusion);
+}
+
 static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
   ansatz_options options = {
       .network = network_find(t->choice.network.kind),
@@ -80,6 +93,7 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
       .polar = t->from->options.polar,
       .seam = t->from->options.seam,
       .wall_layers = t->from->options.wall_layers,
+      .wall_rates = t->from->options.wall_rates,
       .prefix = t->part.prefix,
       .time = {t->part.time[0], t->part.time[1]},
       .start = t->part.start,
@@ -96,7 +110,7 @@ static pcsim_status make_ansatz(pcsim_training *t, bool quiet) {
     pcsim_log(PCSIM_LOG_INFO, "%s: %s", built ? "built in" : "penalised", *text ? text : "nothing");
     pcsim_free(&text);
   }
-  if (!quiet) log_seams(t);
+  if (!quiet) log_seams(t), log_walls(t);
   if (!quiet && t->ansatz.fields) {
     PCSIM_TRY(ansatz_layer_names(&t->from->problem, &t->ansatz, &text));
     if (*text)

@@ -26,6 +26,10 @@ const pcsim_key network_keys[] = {
      "where conditions of fluxes at walls contradict the start, what diffusion makes of that is built in, "
      "and the network sees it",
      0, 0},
+    {"wall-rates", PCSIM_KEY_BOOL, "true", "", "",
+     "likewise where a start agrees with the value at a wall but not with the equation there: one unknown, "
+     "one coordinate of space",
+     0, 0},
     {"divergence-free", PCSIM_KEY_BOOL, "", "", "",
      "velocities of the built-in flow in the plane are those of a stream function; without it they are where "
      "a "
@@ -143,6 +147,7 @@ static void read_network(pcsim_tree *tree, train_options *o, choice *c) {
   pcsim_node_bool(tree, node, "polar", &o->polar);
   pcsim_node_bool(tree, node, "seam", &o->seam);
   pcsim_node_bool(tree, node, "wall-layers", &o->wall_layers);
+  pcsim_node_bool(tree, node, "wall-rates", &o->wall_rates);
   read_layers(tree, node, c);
   read_scale(tree, node, c);
   if (pcsim_node_string(tree, node, "activation", &text) && *text) c->network.activation = text;
@@ -215,6 +220,7 @@ void train_read_options(pcsim_tree *tree, train_options *o, choice *c) {
                        .polar = true,
                        .seam = true,
                        .wall_layers = true,
+                       .wall_rates = true,
                        .corner_points = 0.25};
   *c = (choice){.redraw = -1};
   read_network(tree, o, c);
