@@ -105,6 +105,9 @@ const char *node_kind_name(node_kind kind);
 pcsim_value graph_find(const pcsim_program *program, const char *name);
 /** Value of an output by name, PCSIM_NO_VALUE if absent. */
 pcsim_value graph_find_output(const pcsim_program *program, const char *name);
+/** Which values outputs depend on, [num_nodes]: those from number `least` on. NULL without memory, no error
+ * is left; caller frees. */
+bool *graph_live(const pcsim_program *program, pcsim_value least);
 const char *graph_space_name(const pcsim_program *program, pcsim_space space);
 
 /* Builders that only transforms need; faults as the public ones. */

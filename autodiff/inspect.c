@@ -2,8 +2,7 @@
 /* What a program asks for. */
 #include "graph.h"
 
-/** Which values outputs depend on, [num_nodes]: those from number `least` on. NULL without memory. */
-static bool *find_live(const pcsim_program *program, pcsim_value least) {
+bool *graph_live(const pcsim_program *program, pcsim_value least) {
   bool *live = NULL;
   if (pcsim_alloc((size_t)program->num_nodes, sizeof *live, &live) != PCSIM_OK) {
     pcsim_error_clear();
@@ -18,7 +17,7 @@ static bool *find_live(const pcsim_program *program, pcsim_value least) {
 
 /** Does an output depend on value `wanted`? */
 static bool is_used(const pcsim_program *program, pcsim_value wanted) {
-  bool *live = find_live(program, wanted);
+  bool *live = graph_live(program, wanted);
   bool used = !live || live[wanted]; /* as far as is known */
   pcsim_free(&live);
   return used;
@@ -50,32 +49,4 @@ const char *pcsim_program_parameter_name(const pcsim_program *program, int i, in
     return program->names[n->index];
   }
   return NULL;
-}
-
-static bool jumps_or_bends(const node *n) {
-  if (n->kind == NODE_OP) switch (n->op) {
-    case PCSIM_OP_ABS:
-    case PCSIM_OP_MIN:
-    case PCSIM_OP_MAX:
-    case PCSIM_OP_SIGN:
-    case PCSIM_OP_STEP:
-    case PCSIM_OP_LT:
-    case PCSIM_OP_LE:
-    case PCSIM_OP_EQ:
-    case PCSIM_OP_WHERE:
-    case PCSIM_OP_FLOOR:
-      return true;
-    default:
-      return false;
-    }
-  return n->kind == NODE_TABLE || n->kind == NODE_USER || n->kind == NODE_SEGMENT_MIN ||
-         n->kind == NODE_SEGMENT_MAX || n->kind == NODE_SEGMENT_PICK;
-}
-
-bool pcsim_program_is_smooth(const pcsim_program *program) {
-  bool *live = find_live(program, 0), smooth = live != NULL;
-  for (pcsim_value v = 0; smooth && v < program->num_nodes; v++)
-    smooth = !live[v] || !jumps_or_bends(graph_node(program, v));
-  pcsim_free(&live);
-  return smooth;
 }

@@ -63,6 +63,8 @@ typedef struct {
   bool *layered;     /**< [num_conditions] contradicts the start; the layers of its walls are in A */
 } ansatz;
 
+/** Are the jumps of an unknown's start over the period carried on by an ansatz with the option `seam`? */
+pcsim_status ansatz_carries_seam(const problem *p, int unknown, bool *carried) PCSIM_NODISCARD;
 /** Is it a steady plane flow with velocities given all around, whose walls at rest hang together? Then a
  * stream function is worth its third derivatives. */
 pcsim_status ansatz_closed(const problem *p, const domain *d, bool *closed) PCSIM_NODISCARD;

@@ -170,6 +170,15 @@ pcsim_status parts_find_seam(ansatz_builder *b, int unknown, ansatz_seam *s) {
   return PCSIM_OK;
 }
 
+pcsim_status ansatz_carries_seam(const problem *p, int unknown, bool *carried) {
+  const ansatz_options options = {.seam = true};
+  ansatz_builder b = {.problem = p, .options = &options};
+  ansatz_seam s;
+  PCSIM_TRY(parts_find_seam(&b, unknown, &s));
+  *carried = s.images > 0;
+  return PCSIM_OK;
+}
+
 /* --------------------------------------------------------------------------------- kernels */
 
 static pcsim_value mul(pcsim_program *p, pcsim_value a, pcsim_value b) {

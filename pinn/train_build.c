@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A training made from a case, and anew from another choice. */
+#include "bends.h"
 #include "train.h"
 
 #include <math.h>
@@ -297,6 +298,15 @@ static void name_columns(train_case *from) {
   }
 }
 
+/* What is built in, and fluxes, are as smooth as points need them. */
+static pcsim_status check_smoothness(train_case *from) {
+  const int num = train_num_regions(from), n = num ? num : 1;
+  problem *all = num ? from->in : &from->problem;
+  PCSIM_TRY(bends_release(from->domain, all, n, &from->problem, from->options.seam));
+  for (int i = 0; i < n; i++) PCSIM_TRY(bends_fluxes(from->domain, &all[i]));
+  return PCSIM_OK;
+}
+
 static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   const size_t before = pcsim_tree_num_problems(tree);
   PCSIM_TRY(pcsim_alloc(1, sizeof *t->from, &t->from));
@@ -315,6 +325,8 @@ static pcsim_status create(pcsim_tree *tree, pcsim_training *t) {
   PCSIM_TRY(train_read_regions(t->from));
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   PCSIM_TRY(train_find_gauges(t->from));
+  PCSIM_TRY(check_smoothness(t->from));
+  if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   name_columns(t->from);
   t->from->asked = t->choice;
   train_first(t->from, 1, &t->part);

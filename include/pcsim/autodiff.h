@@ -109,6 +109,12 @@ pcsim_value pcsim_build_table(pcsim_program *program, int points, const double *
  * `*points` with pcsim_free, after an error too. Errors: ERR_MEMORY. */
 pcsim_status pcsim_program_table_points(const pcsim_program *program, const char *input, int row, double from,
                                         double to, int64_t *num, double **points) PCSIM_NODISCARD;
+/** Numbers that are constant but where the output bends or jumps, or may: signs of what `abs` is taken of,
+ * which is less of those that `min` and `max` choose from, comparisons, sign, step, floor, slopes of tables:
+ * `*switches` has one output, "switches", of the first 256 of them. NULL: there are none. Caller destroys.
+ * Errors: ERR_ARG (no such output), ERR_MEMORY. */
+pcsim_status pcsim_program_switches(const pcsim_program *program, const char *output,
+                                    pcsim_program **switches) PCSIM_NODISCARD;
 
 /* Maps between spaces; the index and weight arrays are given at run time by the map's name. */
 typedef int32_t pcsim_map;
