@@ -73,7 +73,8 @@ static void carried(void **state) {
   destroy(&t, &tree);
 }
 
-/* The start is held to rounding and the seam is smooth whatever the weights are. */
+/* The start is held to rounding where it is carried on, penalised where it is not; the seam is smooth
+ * whatever the weights are. */
 static void held(void **state) {
   (void)state;
   for (int off = 0; off < 2; off++) {
@@ -84,14 +85,15 @@ static void held(void **state) {
     for (int i = 0; i <= 20; i++) {
       const double x = -0.999 + 2.998 * i / 20;
       assert_ok(pcsim_training_evaluate(t, 1, (double[]){x, 0.5}, &u, g));
-      assert_close(u, exp(x), 1e-12 * exp(x));
+      if (!off) assert_close(u, exp(x), 1e-12 * exp(x));
     }
     assert_ok(pcsim_training_evaluate(t, 1, (double[]){-1, 0.9}, &u, left));
     double v;
     assert_ok(pcsim_training_evaluate(t, 1, (double[]){2, 0.9}, &v, right));
     assert_int_equal(t->ansatz.seam[0].images > 0, !off);
-    assert_int_equal(fabs(u - v) < 1e-10, !off);
-    assert_int_equal(fabs(left[0] - right[0]) < 1e-8, !off);
+    assert_int_equal(t->ansatz.built[0], !off);
+    assert_close(u, v, 1e-10);
+    assert_close(left[0], right[0], 1e-8);
     destroy(&t, &tree);
   }
 }
