@@ -97,9 +97,23 @@ pcsim_status point_expressions_evaluate(const pcsim_tree *tree, const point_expr
 
 typedef struct {
   double density, viscosity, force[3];
-  bool varies; /* the viscosity does (viscosity.c): `viscosity` is not a number */
+  bool varies;     /* the viscosity does (viscosity.c): `viscosity` is not a number */
+  flow_value push; /* the force where it varies (num > 0): `force` is 0 */
 } flow_physics;
+/* flow_value_clear its push. */
 void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics);
+
+/* ---- force.c: a force per volume, constant or an expression of place and time */
+
+void flow_force_read(pcsim_tree *tree, const pcsim_node *node, int dim, flow_physics *physics);
+/* At the centres of cells at the problem's time; nothing where it is constant. */
+void flow_force_fill(pcsim_flow_problem *problem);
+/* The first value of all ranks that is no number or too large is a problem. Collective. */
+void flow_force_report(pcsim_tree *tree, const pcsim_flow_problem *problem);
+/* The same as an error of this rank. */
+pcsim_status flow_force_check(const pcsim_flow_problem *problem) PCSIM_NODISCARD;
+/* Its largest magnitude, of all ranks. Collective. */
+double flow_force_largest(const pcsim_flow_problem *problem);
 
 /* ---- viscosity.c: a viscosity that depends on place, time, the shear rate, unknowns of joined equations */
 
@@ -193,6 +207,9 @@ pcsim_status flow_problem_scale_viscosity(pcsim_tree *tree, pcsim_flow_problem *
 pcsim_status flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh, const pcsim_transport_view *laws,
                                pcsim_flow_problem **problem) PCSIM_NODISCARD;
 
+/* The arrays `.._along`, where they are not there yet (flow_derivative.c). */
+pcsim_status flow_problem_allocate_along(pcsim_flow_problem *problem) PCSIM_NODISCARD;
+
 struct pcsim_flow_problem {
   pcsim_flow_view view;
   const pcsim_tree *tree; /* borrowed */
@@ -204,7 +221,10 @@ struct pcsim_flow_problem {
   flow_boundaries boundaries; /* what the values come from */
   double *kinks;
   pcsim_program *law;                      /* of the viscosity; NULL: constant */
+  flow_value push;                         /* the force where it varies */
+  double *cell_force;                      /* [num_cells][3] its values; NULL: constant */
   double *velocity_along, *pressure_along; /* of flow_derivative.c; NULL before the first */
+  double *force_along;                     /* likewise, NULL where the force is constant too */
 };
 
 #endif

@@ -183,6 +183,34 @@ static pcsim_status patch_along(pcsim_flow_problem *problem, int patch, const di
   return status;
 }
 
+/* ----------------------------------------------------------------------- force */
+
+/* At the centres of cells, into problem->force_along. */
+static pcsim_status force_along(pcsim_flow_problem *problem, const direction *d) {
+  const pcsim_mesh_view *mesh = pcsim_mesh_get(problem->mesh);
+  const int num = problem->push.num;
+  const size_t n = (size_t)mesh->num_cells;
+  const char *texts[TEXTS];
+  double *x = NULL, *part[TEXTS] = {0};
+  pcsim_status status;
+  for (int i = 0; i < num; ++i) texts[i] = pcsim_expr_text(problem->push.expr[i]);
+  PCSIM_GOTO(pcsim_alloc(n * NUM_NAMES, sizeof *x, &x), status, done);
+  for (int i = 0; i < num; ++i) PCSIM_GOTO(pcsim_alloc(n, sizeof(double), &part[i]), status, done);
+  for (size_t c = 0; c < n; ++c) {
+    memcpy(x + c * NUM_NAMES, mesh->cell_centre + 3 * c, 3 * sizeof *x);
+    x[c * NUM_NAMES + NAME_T] = problem->view.time;
+  }
+  PCSIM_GOTO(tangent_at(texts, num, d, d->num, mesh->num_cells, x, part), status, done);
+  for (size_t c = 0; c < n; ++c)
+    for (int i = 0; i < 3; ++i) problem->force_along[3 * c + (size_t)i] = i < num ? part[i][c] : 0;
+done:
+  pcsim_free(&x);
+  for (int i = 0; i < TEXTS; ++i) pcsim_free(&part[i]);
+  return status;
+}
+
+/* ------------------------------------------------------------------------- all */
+
 /* As flow_problem.c trims walls and balances inflows. Collective. */
 static void finish_velocities(pcsim_flow_problem *problem) {
   const pcsim_mesh_view *mesh = pcsim_mesh_get(problem->mesh);
@@ -205,6 +233,15 @@ static void finish_velocities(pcsim_flow_problem *problem) {
 
 /* ------------------------------------------------------------------------ all */
 
+pcsim_status flow_problem_allocate_along(pcsim_flow_problem *problem) {
+  const size_t faces = (size_t)problem->num_faces, n = (size_t)pcsim_mesh_get(problem->mesh)->num_cells;
+  if (!problem->velocity_along) PCSIM_TRY(pcsim_alloc(3 * faces, sizeof(double), &problem->velocity_along));
+  if (!problem->pressure_along) PCSIM_TRY(pcsim_alloc(faces, sizeof(double), &problem->pressure_along));
+  return problem->cell_force && !problem->force_along
+             ? pcsim_alloc(3 * n, sizeof(double), &problem->force_along)
+             : PCSIM_OK;
+}
+
 static pcsim_status fill(pcsim_flow_problem *problem, const direction *d, pcsim_flow_derivative *out) {
   const pcsim_node *physics = pcsim_node_get(pcsim_tree_root(problem->tree), "physics");
   const pcsim_node *force = pcsim_node_get(physics, "force");
@@ -213,14 +250,14 @@ static pcsim_status fill(pcsim_flow_problem *problem, const direction *d, pcsim_
   PCSIM_TRY(number_along(pcsim_node_get(physics, "density"), d, d->num, &out->density));
   if (!problem->law)
     PCSIM_TRY(number_along(pcsim_node_get(physics, "viscosity"), d, d->num, &out->viscosity));
-  for (int64_t i = 0; force && !problem->view.joined && i < pcsim_node_size(force); ++i)
+  for (int64_t i = 0; force && !problem->view.joined && !problem->cell_force && i < pcsim_node_size(force);
+       ++i)
     PCSIM_TRY(number_along(pcsim_node_child(force, i), d, d->num, &out->force[i]));
-  if (!problem->velocity_along) PCSIM_TRY(pcsim_alloc(3 * faces, sizeof(double), &problem->velocity_along));
-  if (!problem->pressure_along) PCSIM_TRY(pcsim_alloc(faces, sizeof(double), &problem->pressure_along));
+  PCSIM_TRY(flow_problem_allocate_along(problem));
   memset(problem->velocity_along, 0, 3 * faces * sizeof(double));
   memset(problem->pressure_along, 0, faces * sizeof(double));
   for (int p = 0; p < patches; ++p) PCSIM_TRY(patch_along(problem, p, d));
-  return PCSIM_OK;
+  return problem->cell_force ? force_along(problem, d) : PCSIM_OK;
 }
 
 static int find_parameter(const direction *d, const char *name) {
@@ -249,5 +286,6 @@ pcsim_status pcsim_flow_problem_derivative(pcsim_flow_problem *problem, const ch
   finish_velocities(problem);
   out->velocity = problem->velocity_along;
   out->pressure = problem->pressure_along;
+  out->cell_force = problem->force_along;
   return PCSIM_OK;
 }

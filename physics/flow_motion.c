@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How what a flow is given changes when its mesh moves: averages over faces of expressions of the place, flow
- * rates over areas, walls and inflows as flow_problem.c trims and balances them. */
+ * rates over areas, walls and inflows as flow_problem.c trims and balances them, a force that varies. */
 #include "flow.h"
 
 #include <string.h>
@@ -151,27 +151,57 @@ static void finish(moving *m) {
   }
 }
 
-static pcsim_status allocate(pcsim_flow_problem *problem) {
-  const size_t faces = (size_t)problem->num_faces;
-  if (!problem->velocity_along) PCSIM_TRY(pcsim_alloc(3 * faces, sizeof(double), &problem->velocity_along));
-  if (!problem->pressure_along) PCSIM_TRY(pcsim_alloc(faces, sizeof(double), &problem->pressure_along));
-  memset(problem->pressure_along, 0, faces * sizeof(double));
-  return PCSIM_OK;
+/* Of a force that varies, at the centres of cells. */
+static pcsim_status force_moves(moving *m) {
+  pcsim_flow_problem *problem = m->problem;
+  const int64_t n = m->mesh->num_cells;
+  double *x = NULL, *displacement = NULL, *along[TEXTS_MAX] = {0};
+  const char *texts[TEXTS_MAX];
+  pcsim_status status;
+  if (!problem->cell_force) return PCSIM_OK;
+  PCSIM_GOTO(pcsim_alloc((size_t)n, 4 * sizeof *x, &x), status, done);
+  PCSIM_GOTO(pcsim_alloc((size_t)n, 4 * sizeof *x, &displacement), status, done);
+  for (int i = 0; i < problem->push.num; ++i) {
+    texts[i] = pcsim_expr_text(problem->push.expr[i]);
+    PCSIM_GOTO(pcsim_alloc((size_t)n, sizeof(double), &along[i]), status, done);
+  }
+  for (int64_t c = 0; c < n; ++c) {
+    memcpy(x + 4 * c, m->mesh->cell_centre + 3 * c, 3 * sizeof *x);
+    memcpy(displacement + 4 * c, m->motion->cell_centre + 3 * c, 3 * sizeof *x);
+    x[4 * c + NAME_T] = problem->view.time;
+  }
+  const point_expressions e = {.num = problem->push.num,
+                               .texts = texts,
+                               .num_coordinates = 4,
+                               .num_points = n,
+                               .x = x,
+                               .displacement = displacement};
+  PCSIM_GOTO(point_expressions_evaluate(problem->tree, &e, NULL, along), status, done);
+  for (int64_t c = 0; c < n; ++c)
+    for (int i = 0; i < 3; ++i) problem->force_along[3 * c + i] = i < e.num ? along[i][c] : 0;
+done:
+  pcsim_free(&x), pcsim_free(&displacement);
+  for (int i = 0; i < TEXTS_MAX; ++i) pcsim_free(&along[i]);
+  return status;
 }
 
 pcsim_status pcsim_flow_problem_motion(pcsim_flow_problem *problem, const pcsim_mesh_tangent *motion,
                                        pcsim_flow_derivative *out) {
   moving m = {.problem = problem, .mesh = pcsim_mesh_get(problem->mesh), .motion = motion};
-  pcsim_status status = allocate(problem);
+  pcsim_status status = flow_problem_allocate_along(problem);
   if (status == PCSIM_OK) status = moving_create(&m);
+  if (status == PCSIM_OK) status = force_moves(&m);
   status = pcsim_status_agree(pcsim_mesh_comm(problem->mesh), status);
+  if (status == PCSIM_OK) memset(problem->pressure_along, 0, (size_t)problem->num_faces * sizeof(double));
   for (int p = 0; p < m.mesh->num_patches && status == PCSIM_OK; ++p)
     status = pcsim_status_agree(pcsim_mesh_comm(problem->mesh), fill_patch(&m, p));
   if (status == PCSIM_OK) {
     finish(&m);
     for (int64_t i = 0; i < 3 * problem->num_faces; ++i)
       problem->velocity_along[i] = pcsim_derivative_of(m.velocity[i]);
-    *out = (pcsim_flow_derivative){.velocity = problem->velocity_along, .pressure = problem->pressure_along};
+    *out = (pcsim_flow_derivative){.velocity = problem->velocity_along,
+                                   .pressure = problem->pressure_along,
+                                   .cell_force = problem->force_along};
   }
   moving_free(&m);
   return status;

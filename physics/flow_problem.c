@@ -36,7 +36,10 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem) {
   pcsim_free(&(*problem)->patch_area);
   pcsim_free(&(*problem)->kinks);
   pcsim_program_destroy(&(*problem)->law);
+  flow_value_clear(&(*problem)->push);
+  pcsim_free(&(*problem)->cell_force);
   pcsim_free(&(*problem)->velocity_along), pcsim_free(&(*problem)->pressure_along);
+  pcsim_free(&(*problem)->force_along);
   flow_boundaries_clear(&(*problem)->boundaries);
   pcsim_free(problem);
 }
@@ -144,8 +147,8 @@ static void trim_walls(const pcsim_mesh *mesh, pcsim_flow_problem *problem, bool
   }
 }
 
-/* `all`: also those whose values do not change. */
-static void fill_faces(pcsim_flow_problem *problem, bool all) {
+/* `all`: also those whose values do not change; and the force. */
+static void fill_values(pcsim_flow_problem *problem, bool all) {
   const pcsim_mesh_view *view = pcsim_mesh_get(problem->mesh);
   const flow_boundaries *boundaries = &problem->boundaries;
   for (int p = 0; p < view->num_patches; ++p) {
@@ -155,6 +158,7 @@ static void fill_faces(pcsim_flow_problem *problem, bool all) {
     for (int64_t f = view->patch_start[p]; f < view->patch_start[p + 1]; ++f)
       fill_face(problem, view, condition, problem->patch_area[p], f);
   }
+  if (all || flow_value_changes(&problem->push)) flow_force_fill(problem);
 }
 
 /* ---------------------------------------------------------------- balance */
@@ -252,7 +256,7 @@ static pcsim_status find_kinks(pcsim_flow_problem *problem, const pcsim_time *ti
   return PCSIM_OK;
 }
 
-/* Boundary values at several times: faults that show then, and the largest speed. */
+/* Boundary values and forces at several times: faults that show then, and the largest speed. */
 static double look_ahead(pcsim_tree *tree, pcsim_flow_problem *problem, const pcsim_time *time) {
   enum { SAMPLES = 64 };
   const size_t before = pcsim_tree_num_problems(tree);
@@ -260,15 +264,16 @@ static double look_ahead(pcsim_tree *tree, pcsim_flow_problem *problem, const pc
   for (int64_t i = 1; i <= SAMPLES + problem->view.num_kinks; ++i) {
     problem->view.time = i <= SAMPLES ? time->start + (double)i / SAMPLES * (time->end - time->start)
                                       : problem->kinks[i - SAMPLES - 1];
-    fill_faces(problem, false);
+    fill_values(problem, false);
     report_wrong_values(tree, problem->mesh, problem, &problem->boundaries);
+    flow_force_report(tree, problem);
     if (pcsim_tree_num_problems(tree) != before) return 0;
     const totals sum = add_up(problem);
     flow_problem_find_scales(problem, sum.area, sum.volume);
     largest = fmax(largest, problem->view.velocity_scale);
   }
   problem->view.time = time->start;
-  fill_faces(problem, false);
+  fill_values(problem, false);
   return largest;
 }
 
@@ -285,12 +290,14 @@ pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) 
   int64_t wrong = -1;
   if (!problem->view.changes || problem->view.time == t) return PCSIM_OK;
   problem->view.time = t;
-  fill_faces(problem, false);
+  fill_values(problem, false);
   for (int64_t b = 0; b < problem->num_faces && wrong < 0; ++b) {
     const double *v = problem->velocity + 3 * b, all[4] = {v[0], v[1], v[2], problem->pressure[b]};
     if (find_wrong(all, 4) != 0.0) wrong = b;
   }
-  PCSIM_TRY(pcsim_status_agree(comm, refuse_face(problem, wrong)));
+  pcsim_status status = refuse_face(problem, wrong);
+  if (status == PCSIM_OK) status = flow_force_check(problem);
+  PCSIM_TRY(pcsim_status_agree(comm, status));
   trim_walls(problem->mesh, problem, false);
   if (!problem->view.pressure_free) return PCSIM_OK;
   const totals sum = add_up(problem);
@@ -386,6 +393,7 @@ void pcsim_flow_problem_check(pcsim_tree *tree) {
   if (physics.varies && flow_viscosity_read(tree, 0, &law) != PCSIM_OK)
     pcsim_tree_problem(tree, pcsim_tree_root(tree), "%s", pcsim_error_message());
   pcsim_program_destroy(&law);
+  flow_value_clear(&physics.push);
   if (flow_boundaries_read(tree, 0, &boundaries) != PCSIM_OK)
     pcsim_tree_problem(tree, pcsim_tree_root(tree), "%s", pcsim_error_message());
   flow_boundaries_clear(&boundaries);
@@ -393,8 +401,8 @@ void pcsim_flow_problem_check(pcsim_tree *tree) {
   clear_initial(&start);
 }
 
-static pcsim_status make_problem(const pcsim_mesh *mesh, const flow_physics *physics,
-                                 pcsim_flow_problem **made) {
+/* Takes over the force of `physics`. */
+static pcsim_status make_problem(const pcsim_mesh *mesh, flow_physics *physics, pcsim_flow_problem **made) {
   const pcsim_mesh_view *view = pcsim_mesh_get(mesh);
   pcsim_flow_problem *problem = NULL;
   PCSIM_TRY(pcsim_alloc(1, sizeof *problem, &problem));
@@ -415,6 +423,11 @@ static pcsim_status make_problem(const pcsim_mesh *mesh, const flow_physics *phy
                                     .pressure = problem->pressure,
                                     .start = problem->start};
   memcpy(problem->view.force, physics->force, sizeof physics->force);
+  if (physics->push.num == 0) return PCSIM_OK;
+  PCSIM_TRY(pcsim_alloc(3 * (size_t)view->num_cells, sizeof(double), &problem->cell_force));
+  problem->view.cell_force = problem->cell_force;
+  problem->push = physics->push;
+  memset(&physics->push, 0, sizeof physics->push);
   return PCSIM_OK;
 }
 
@@ -429,14 +442,16 @@ static pcsim_status complete(pcsim_tree *tree, pcsim_flow_problem *problem, cons
   problem->view.time = time.start;
   for (int c = 0; c < boundaries->num; ++c)
     problem->view.changes |= flow_value_changes(&boundaries->condition[c].value);
+  problem->view.changes |= flow_value_changes(&problem->push);
   PCSIM_TRY(pcsim_status_agree(pcsim_mesh_comm(problem->mesh), find_kinks(problem, &time)));
   if (problem->law)
     PCSIM_TRY(pcsim_program_table_points(problem->law, "coordinates", NAME_T, time.start, time.end,
                                          &problem->view.num_kinks, &problem->kinks));
   problem->view.kinks = problem->kinks;
   sum_patch_areas(problem);
-  fill_faces(problem, true);
+  fill_values(problem, true);
   report_wrong_values(tree, problem->mesh, problem, boundaries);
+  flow_force_report(tree, problem);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
   if (problem->view.changes) largest = look_ahead(tree, problem, &time);
   if (pcsim_tree_num_problems(tree) != before) return PCSIM_OK;
@@ -500,6 +515,7 @@ done:
   pcsim_program_destroy(&law);
   pcsim_flow_problem_destroy(&made);
   flow_boundaries_clear(&boundaries);
+  flow_value_clear(&physics.push);
   clear_initial(&start);
   return status;
 }

@@ -41,7 +41,7 @@ void flow_problem_find_scales(pcsim_flow_problem *problem, double area, double v
   /* 2 dim V / A is the edge of a square or cube and the diameter of a circle or ball. */
   view->length_scale = area > 0.0 ? 2.0 * dim * volume / area : pow(volume, 1.0 / dim);
   double range = fixed > 0.0 ? extreme[1] + extreme[2] : 0.0;
-  double drive = fmax(range, norm(view->force) * view->length_scale);
+  double drive = fmax(range, flow_force_largest(problem) * view->length_scale);
   view->velocity_scale = fmax(extreme[0], sqrt(drive / view->density));
   if (!(view->velocity_scale > 0.0)) view->velocity_scale = start_speed(problem); /* it comes to rest */
   if (!(view->velocity_scale > 0.0)) view->velocity_scale = own_speed(view);

@@ -16,8 +16,9 @@ static const pcsim_key navier_stokes_keys[] = {
      "typed "
      "equations",
      0, 0},
-    {"force", PCSIM_KEY_NUMBERS, "", "", "N/m^3",
-     "force on the fluid per volume: constant, or with typed equations of place, velocity and their unknowns",
+    {"force", PCSIM_KEY_SEQUENCE, "", "", "N/m^3",
+     "force on the fluid per volume: of place and time, with typed equations of velocity and their unknowns "
+     "too",
      0, 0},
     {"mean-velocity", PCSIM_KEY_ANY, "", "", "m/s",
      "drives periodic flow; not offered by the steady flow yet", 0, 0},
@@ -99,18 +100,5 @@ void flow_physics_read(pcsim_tree *tree, int dim, flow_physics *physics) {
   physics->varies = flow_viscosity_varies(tree, node);
   if (!physics->varies) physics->viscosity = positive(tree, node, "viscosity");
   const pcsim_node *force = pcsim_node_get(node, "force");
-  int n = 0;
-  if (joined) return; /* the force is read with the typed equations */
-  if (!force || !pcsim_node_numbers(tree, node, "force", physics->force, 3, &n)) return;
-  if (dim ? n != dim : n < 2)
-    pcsim_tree_problem(tree, force, "`force` has %d component%s; expected %s", n, n == 1 ? "" : "s",
-                       dim == 3 ? "three, [x, y, z]" : "two, [x, y]");
-  for (int i = 0; i < n; ++i) {
-    if (fabs(physics->force[i]) <= FLOW_LARGEST) continue;
-    if (isfinite(physics->force[i]))
-      pcsim_tree_problem(tree, force, "`force` has a component %g, which is too large; expected at most %g",
-                         physics->force[i], FLOW_LARGEST);
-    else pcsim_tree_problem(tree, force, "`force` is not a finite number");
-    break;
-  }
+  if (force && !joined) flow_force_read(tree, force, dim, physics); /* else with the typed equations */
 }

@@ -73,7 +73,7 @@ typedef struct flow {
   int dim;
   int64_t n, nt, ni, nb;
   double scale_velocity, nu, density;
-  double force[3]; /**< scaled */
+  double force[3]; /**< scaled; 0 where it varies */
   flow_viscosity viscous;
   double central;    /**< share of central interpolation in the convective flux */
   double kappa;      /**< share of cubic (Hermite) in face interpolation, 0: linear */
@@ -99,8 +99,8 @@ typedef struct flow {
   double *mass;          /**< [ni + nb] mass flux of the last residual */
   double *face_velocity; /**< [ni][d] convected velocity of the last residual */
   double *dissipation;   /**< [ni] tau g of a face of the last residual */
-  double *cell_force;    /**< [nt][d] scaled, of equations that join the flow; else NULL, as the next two */
-  double *d_mass, *d_face_velocity; /**< [ni], [ni][d] of the last tangent */
+  double *cell_force;    /**< [nt][d] scaled, one that varies or of equations that join the flow; else NULL */
+  double *d_mass, *d_face_velocity; /**< [ni], [ni][d] of the last tangent; NULL where nothing joins */
   double *diagonal;                 /**< [n] shift of momentum: a_p / CFL, volume / time step */
   double *v, *v_grad;               /**< [nt][m], [nt][m][d] for tangents */
   double *scratch;                  /**< [n][m] */

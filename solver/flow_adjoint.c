@@ -64,7 +64,7 @@ static pcsim_status make_residual(flow_adjoint *a) {
   reverse_want_unknowns(a, p, &w);
   find_law(a, p);
   for (int full = 0; full < 2; full++) {
-    if (full) reverse_want_given(p, &w), reverse_want_shape(a, p, &w);
+    if (full) reverse_want_given(a, p, &w), reverse_want_shape(a, p, &w);
     const int num = full ? a->num_law : 0;
     PCSIM_GOTO(reverse_make_flow(a, p, FLOW_EVERYTHING, &w, NULL, true, a->law, num, both[full]), status,
                done);
@@ -83,11 +83,11 @@ static pcsim_status allocate_joint(flow_adjoint *a) {
   const flow *f = a->f;
   flow_joint *j = &a->joint;
   const size_t ni = (size_t)f->ni, d = (size_t)f->dim, m = d + 1, carried = (size_t)f->viscous.num;
-  a->joins = f->cell_force != NULL;
+  a->joins = f->problem->joined;
+  if (f->cell_force) PCSIM_TRY(pcsim_alloc((size_t)f->nt * d, sizeof(double), &a->push));
   if (!a->joins) return PCSIM_OK;
   PCSIM_TRY(pcsim_alloc(ni, sizeof(double), &j->mass));
   PCSIM_TRY(pcsim_alloc(ni * d, sizeof(double), &j->velocity));
-  PCSIM_TRY(pcsim_alloc((size_t)f->nt * d, sizeof(double), &j->force));
   PCSIM_TRY(pcsim_alloc(ni * carried, sizeof(double), &j->carried));
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
     const size_t num = (size_t)f->programs->group[i].num;
@@ -99,10 +99,12 @@ static pcsim_status allocate_joint(flow_adjoint *a) {
 }
 
 static void free_joint(flow_joint *j) {
-  pcsim_free(&j->mass), pcsim_free(&j->velocity), pcsim_free(&j->force), pcsim_free(&j->carried);
+  pcsim_free(&j->mass), pcsim_free(&j->velocity), pcsim_free(&j->carried);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++)
     pcsim_free(&j->group_mass[i]), pcsim_free(&j->group_state[i]), pcsim_free(&j->group_carried[i]);
 }
+
+const double *flow_adjoint_force(const flow_adjoint *a) { return a->push; }
 
 flow_joint *flow_adjoint_joint(flow_adjoint *a) { return a->joins ? &a->joint : NULL; }
 
@@ -156,8 +158,9 @@ void flow_adjoint_destroy(flow_adjoint **out) {
   pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]);
   free_joint(&a->joint);
-  void *blocks[] = {&a->seed,     &a->seed_tau, &a->q,    &a->grad, &a->tau, &a->face,      &a->node,
-                    &a->geometry, &a->volume,   &a->jump, &a->pace, &a->law, &a->law_place, &a->law_gradient};
+  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,    &a->grad,      &a->tau,
+                    &a->face, &a->node,     &a->push, &a->geometry,  &a->volume,
+                    &a->jump, &a->pace,     &a->law,  &a->law_place, &a->law_gradient};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -222,6 +225,7 @@ static void clear_given(flow_adjoint *a) {
   const int m = f->dim + 1;
   a->nu = a->density = 0;
   memset(a->force, 0, sizeof a->force);
+  if (a->push) memset(a->push, 0, (size_t)(f->nt * f->dim) * sizeof *a->push);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++)
     memset(a->value[i], 0, (size_t)(f->programs->group[i].num * m) * sizeof(double));
   memset(a->face, 0, (size_t)(f->nb * m) * sizeof(double));
@@ -259,6 +263,7 @@ static void add_given(const flow_adjoint *a, double factor, flow_cotangent *give
   given->nu += factor * a->nu;
   given->density += factor * a->density;
   add(factor, 3, a->force, given->force);
+  if (given->push) add(factor, f->n * f->dim, a->push, given->push);
   add(factor, f->nb * m, a->face, given->value);
   add(factor, f->gradient.num_given * m, a->node, given->node);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
@@ -310,7 +315,6 @@ static void clear_joint(flow_adjoint *a) {
   const flow *f = a->f;
   const int carried = f->viscous.num;
   if (!a->joins) return;
-  memset(a->joint.force, 0, (size_t)(f->nt * f->dim) * sizeof(double));
   memset(a->joint.carried, 0, (size_t)(f->ni * carried) * sizeof(double));
   for (int i = 0; i < FLOW_NUM_GROUPS; i++)
     memset(a->joint.group_carried[i], 0, (size_t)(f->programs->group[i].num * carried) * sizeof(double));
@@ -323,7 +327,7 @@ static pcsim_status evaluate(flow_adjoint *a, const flow_functional *functional,
   const double one = 1;
   reverse_wanted w = {0};
   reverse_want_unknowns(a, functional->program, &w);
-  reverse_want_given(functional->program, &w);
+  reverse_want_given(a, functional->program, &w);
   reverse_want_shape(a, functional->program, &w);
   PCSIM_TRY(reverse_make_flow(a, functional->program, functional->on_faces ? FLOW_BOUNDARIES : 0, &w, "value",
                               false, names, num, x));

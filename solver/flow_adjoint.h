@@ -21,6 +21,7 @@
 typedef struct {
   double nu, force[3];
   double density; /**< in the units of the case, where the quantity itself depends on it */
+  double *push;   /**< [n][d] to a force that varies; NULL where it does not */
   double *value;  /**< [nb][m] to the given values of boundary faces */
   double *node;   /**< [gradient.num_given][m] to those of boundary nodes */
   double *law;    /**< [parameters of the adjoint] to them where the law of the viscosity has them itself */
@@ -53,13 +54,15 @@ pcsim_status flow_adjoint_given(flow_adjoint *adjoint, const double *w,
 typedef struct {
   double *mass, *velocity; /**< [ni], [ni][d] to volume fluxes and convected velocities of faces */
   double *group_mass[FLOW_NUM_GROUPS], *group_state[FLOW_NUM_GROUPS]; /**< [num], [num][m] */
-  double *force;                                                      /**< [nt][d] from cells.force */
   double *carried, *group_carried[FLOW_NUM_GROUPS];                   /**< [ni], [num] times viscous.num */
 } flow_joint;
 /** NULL where nothing joins the flow. */
 flow_joint *flow_adjoint_joint(flow_adjoint *adjoint);
 /** Run backwards from w [n][m + 1] (NULL: 0) and the seeds of the joint; `full`: to everything given. */
 pcsim_status flow_adjoint_begin(flow_adjoint *adjoint, const double *w, bool full) PCSIM_NODISCARD;
+/** What came to cells.force, [nt][d]: where equations join after each run, else after those to all that is
+ *  given. */
+const double *flow_adjoint_force(const flow_adjoint *adjoint);
 /** What came to the states of cells since, [nt][m]; more may be added. */
 double *flow_adjoint_state(flow_adjoint *adjoint);
 /** On to the owned unknowns, y [n][m + 1] (NULL: not wanted), and to everything given, times the factor

@@ -225,7 +225,7 @@ static pcsim_status make_tangent(flow_programs *p, const pcsim_program *all, boo
   add_output(&o, "velocity", NULL);
   add_output(&o, "dissipation", NULL);
   if (viscosity) add_viscosities(p, &o, true);
-  if (p->f->cell_force) { /* what is carried by the flow follows it */
+  if (p->f->problem->joined) { /* what is carried by the flow follows it */
     add_output(&o, "d_mass", p->f->d_mass);
     add_output(&o, "d_velocity", p->f->d_face_velocity);
     for (int i = FLOW_GROUP_SLIP; i < FLOW_NUM_GROUPS; i++) {

@@ -7,7 +7,7 @@
  *  letters of flow.h:
  *
  *  - cells.q, cells.grad, cells.tau, cells.volume: [nt][m], [nt][m*d], [nt], [nt]
- *  - cells.force: [nt][d], where equations join the flow
+ *  - cells.force: [nt][d], where it varies or equations join the flow
  *  - flow.nu, flow.force, flow.density, rhie-chow: number, [d], numbers; no flow.nu where the viscosity
  * varies
  *  - shear-floor: number, faces.coordinates, faces.carried: [ni][4], [ni][viscous.num], and likewise of

@@ -37,9 +37,10 @@ void reverse_want_unknowns(const flow_adjoint *a, const pcsim_program *p, revers
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, carried_name(i), w);
 }
 
-void reverse_want_given(const pcsim_program *p, reverse_wanted *w) {
+void reverse_want_given(const flow_adjoint *a, const pcsim_program *p, reverse_wanted *w) {
   want_input(p, "flow.nu", w);
   want_input(p, "flow.force", w);
+  if (!a->joins) want_input(p, "cells.force", w); /* else of what joins, with the unknowns */
   want_input(p, "flow.density", w);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, value_name(i), w);
 }
@@ -79,7 +80,7 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const reverse_wanted *w, pc
                  {geometry_name(1), a->wall[1]},
                  {geometry_name(2), a->wall[2]},
                  {geometry_name(3), a->wall[3]},
-                 {"cells.force", a->joint.force},
+                 {"cells.force", a->push},
                  {"faces.carried", a->joint.carried},
                  {carried_name(0), a->joint.group_carried[0]},
                  {carried_name(1), a->joint.group_carried[1]},

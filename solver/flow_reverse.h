@@ -21,6 +21,7 @@ struct flow_adjoint {
   double *q, *grad, *tau;         /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
   double *value[FLOW_NUM_GROUPS]; /* [num][m] */
   double *face, *node;            /* [nb][m], [num_given][m] */
+  double *push;                   /* [nt][d], NULL where the force is constant and nothing joins */
   double *geometry, *volume;      /* [ni][FLOW_FACE_WIDTH], [nt] */
   double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
   double *jump, *pace;            /* [ni], [nt] of the state: what the reverse takes in place of making it */
@@ -38,7 +39,7 @@ struct flow_adjoint {
 
 /** Add those of its inputs that the program has. */
 void reverse_want_unknowns(const flow_adjoint *a, const pcsim_program *p, reverse_wanted *w);
-void reverse_want_given(const pcsim_program *p, reverse_wanted *w);
+void reverse_want_given(const flow_adjoint *a, const pcsim_program *p, reverse_wanted *w);
 void reverse_want_shape(const flow_adjoint *a, const pcsim_program *p, reverse_wanted *w);
 bool reverse_wants(const reverse_wanted *w, const char *name);
 

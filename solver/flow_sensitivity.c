@@ -91,6 +91,18 @@ static double through_boundaries(const flow *f, const flow_cotangent *given, con
   return sum;
 }
 
+/* What comes of a force that varies, force/(rho U^2). This rank's share. */
+static double through_force(const flow *f, const flow_cotangent *given, const pcsim_flow_derivative *d) {
+  const double U = f->scale_velocity, share = d->density / f->density;
+  double sum = 0;
+  for (int64_t c = 0; given->push && c < f->n; c++)
+    for (int i = 0; i < f->dim; i++) {
+      const int64_t k = c * f->dim + i;
+      sum += given->push[k] * (d->cell_force[3 * c + i] / (f->density * U * U) - f->cell_force[k] * share);
+    }
+  return sum;
+}
+
 /* nu = mu/(rho U), force/(rho U^2) */
 static double through_numbers(const flow *f, const flow_cotangent *given, const pcsim_flow_derivative *d) {
   const double U = f->scale_velocity, share = d->density / f->density;
@@ -106,7 +118,8 @@ pcsim_status flow_through_given(const flow *f, const flow_cotangent *given, pcsi
   pcsim_flow_derivative d;
   PCSIM_TRY(pcsim_flow_problem_derivative(problem, parameter, &d));
   gains_of_walls(f, d.velocity, patch);
-  *derivative = through_numbers(f, given, &d) + through_boundaries(f, given, patch, &d);
+  *derivative =
+      through_numbers(f, given, &d) + through_force(f, given, &d) + through_boundaries(f, given, patch, &d);
   return PCSIM_OK;
 }
 
@@ -155,7 +168,8 @@ static pcsim_status differentiate_by_shapes(const sensitivity *s, pcsim_flow_pro
     PCSIM_TRY(flow_shape_derivative(s->f, &s->given, s->functional, &out->shape[i], &out->by_shape[i]));
     PCSIM_TRY(pcsim_flow_problem_motion(problem, &out->shape[i], &d));
     gains_of_walls(s->f, d.velocity, s->patch);
-    out->by_shape[i] += through_level(s, &out->shape[i]) + through_boundaries(s->f, &s->given, s->patch, &d);
+    out->by_shape[i] += through_level(s, &out->shape[i]) + through_force(s->f, &s->given, &d) +
+                        through_boundaries(s->f, &s->given, s->patch, &d);
   }
   if (out->num_shapes)
     MPI_Allreduce(MPI_IN_PLACE, out->by_shape, out->num_shapes, MPI_DOUBLE, MPI_SUM,

@@ -46,12 +46,19 @@ static void pack_values(flow *f) {
   }
 }
 
+/* A force that varies as the problem has it now. */
+static void pack_force(flow *f) {
+  const double unit = f->density * f->scale_velocity * f->scale_velocity;
+  for (int64_t c = 0; f->problem->cell_force && c < f->n; c++)
+    for (int i = 0; i < f->dim; i++) f->cell_force[c * f->dim + i] = f->problem->cell_force[3 * c + i] / unit;
+}
+
 pcsim_status flow_set_time(flow *f, double t) {
   flow_viscosity_set_time(f, t);
   if (!f->changing || f->time == t) return PCSIM_OK;
   PCSIM_TRY(pcsim_flow_problem_set_time(f->changing, t));
   f->time = t;
-  pack_values(f);
+  pack_values(f), pack_force(f);
   if (f->programs) flow_programs_set_values(f->programs); /* there are none while walls are looked for */
   flow_gradient_boundary(f);
   return PCSIM_OK;
@@ -103,12 +110,14 @@ static pcsim_status allocate_state(flow *f) {
   PCSIM_TRY(pcsim_alloc((size_t)(f->ni + f->nb), sizeof(double), &f->mass));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->face_velocity));
   PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &f->dissipation));
-  if (f->problem->joined) {
+  if (f->problem->joined || f->problem->cell_force)
     PCSIM_TRY(pcsim_alloc(nt * d, sizeof(double), &f->cell_force));
+  if (f->problem->joined) {
     PCSIM_TRY(pcsim_alloc((size_t)f->ni, sizeof(double), &f->d_mass));
     PCSIM_TRY(pcsim_alloc((size_t)f->ni * d, sizeof(double), &f->d_face_velocity));
   }
   memcpy(f->volume, f->view->cell_volume, nt * sizeof(double));
+  pack_force(f);
   return PCSIM_OK;
 }
 

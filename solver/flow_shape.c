@@ -12,6 +12,7 @@ pcsim_status flow_cotangent_allocate(const flow *f, int num, int64_t num_looks, 
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * m, sizeof(double), &g->value));
   PCSIM_TRY(pcsim_alloc((size_t)f->gradient.num_given * m, sizeof(double), &g->node));
   PCSIM_TRY(pcsim_alloc((size_t)num, sizeof(double), &g->law));
+  if (f->problem->cell_force) PCSIM_TRY(pcsim_alloc((size_t)f->n * d, sizeof(double), &g->push));
   if (!g->shape) return PCSIM_OK;
   PCSIM_TRY(pcsim_alloc((size_t)f->ni * FLOW_FACE_WIDTH(d), sizeof(double), &g->face));
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * FLOW_WALL_WIDTH(d), sizeof(double), &g->wall));
@@ -23,8 +24,8 @@ pcsim_status flow_cotangent_allocate(const flow *f, int num, int64_t num_looks, 
 }
 
 void flow_cotangent_free(flow_cotangent *g) {
-  void *blocks[] = {&g->value,  &g->node, &g->law,         &g->face,       &g->wall,
-                    &g->volume, &g->grad, &g->look_weight, &g->look_reach, &g->look_place};
+  void *blocks[] = {&g->push,   &g->value, &g->node,        &g->law,        &g->face,      &g->wall,
+                    &g->volume, &g->grad,  &g->look_weight, &g->look_reach, &g->look_place};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
 }
 

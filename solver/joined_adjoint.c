@@ -154,9 +154,9 @@ static void collect_traces(joined_adjoint *a) {
 static pcsim_status flow_to_laws(joined_adjoint *a) {
   const flow *f = a->j->f;
   const int d = f->dim, m = d + 1;
-  const flow_joint *from = flow_adjoint_joint(a->f);
+  const double *force = flow_adjoint_force(a->f);
   if (a->push) {
-    for (int64_t i = 0; i < f->nt * d; i++) a->push_seed[i] = from->force[i] / joined_force_scale(f);
+    for (int64_t i = 0; i < f->nt * d; i++) a->push_seed[i] = force[i] / joined_force_scale(f);
     PCSIM_TRY(transport_adjoint_add(a->t, a->push));
   }
   if (a->trace) {
@@ -219,10 +219,10 @@ static pcsim_status finish(joined_adjoint *a, double factor, flow_cotangent *giv
                            double *b) {
   const flow *f = a->j->f;
   const int d = f->dim;
-  const flow_joint *from = flow_adjoint_joint(a->f);
+  const double *force = flow_adjoint_force(a->f);
   PCSIM_TRY(flow_to_laws(a));
   for (int64_t i = 0; a->push && i < f->n * d; i++) /* the scaled force goes as 1/density */
-    given->density -= factor * from->force[i] * f->cell_force[i] / f->density;
+    given->density -= factor * force[i] * f->cell_force[i] / f->density;
   if (a->push) transport_adjoint_add_parameters(a->t, a->push, factor, derivative);
   if (a->trace) transport_adjoint_add_parameters(a->t, a->trace, factor, derivative);
   PCSIM_TRY(flow_adjoint_finish(a->f, factor, given, b ? a->y_flow : NULL));

@@ -116,7 +116,8 @@ typedef struct {
   const pcsim_program *viscosity_law; /**< NULL: constant. Output "viscosity" on "points", Pa s, of
                                          "coordinates" [4] (x, y, z, t), "shear" (the shear rate sqrt(2 D:D),
                                          1/s) and unknowns of equations that join; those that it needs */
-  double force[3];                    /**< per volume, N/m^3 */
+  double force[3];                    /**< per volume, N/m^3; 0 where it varies */
+  const double *cell_force;           /**< [num_cells][3] at cell centres where it varies, else NULL */
   const uint8_t *kind;                /**< [num_boundary_faces] pcsim_flow_kind */
   const double *velocity; /**< [num_boundary_faces][3] face average for VELOCITY and WALL; else 0 */
   const double *pressure; /**< [num_boundary_faces] face average for (TOTAL_)PRESSURE; else 0 */
@@ -126,11 +127,11 @@ typedef struct {
   double velocity_scale;  /**< largest boundary velocity (of all times) or sqrt(pressure difference/density),
                              > 0 */
   double length_scale;    /**< volume/boundary area based size of the domain, m */
-  bool changes;           /**< velocity or pressure of a boundary depend on the time */
+  bool changes;           /**< velocity or pressure of a boundary, or the force, depend on the time */
   double time;            /**< the one they are of */
   int64_t num_kinks;
   const double *kinks; /**< [num_kinks] ascending times at which tables bend */
-  bool joined;         /**< typed equations join it: the force is theirs, `force` is 0 */
+  bool joined;         /**< typed equations join it: the force is theirs, `force` is 0, `cell_force` NULL */
 } pcsim_flow_view;
 
 /** Read `physics:`, `boundaries:`, `initial:` of a flow model for this mesh (collective). Every fault is
@@ -144,8 +145,8 @@ typedef struct {
 pcsim_status pcsim_flow_problem_read(pcsim_tree *tree, const pcsim_mesh *mesh,
                                      pcsim_flow_problem **problem) PCSIM_NODISCARD;
 const pcsim_flow_view *pcsim_flow_problem_get(const pcsim_flow_problem *problem);
-/** Boundary values at another time, in the arrays of the view. Collective. Errors: ERR_CASE (values that are
- *  no numbers, flows that do not balance; names boundary and time). */
+/** Boundary values and the force at another time, in the arrays of the view. Collective. Errors: ERR_CASE
+ * (values that are no numbers, flows that do not balance; names place and time). */
 pcsim_status pcsim_flow_problem_set_time(pcsim_flow_problem *problem, double t) PCSIM_NODISCARD;
 /** Start from these values [num_cells][4], copied, velocity and pressure in the units of the case, in place
  * of `initial`. Where nothing else moves the fluid their speed becomes the velocity scale: call it before a
@@ -156,10 +157,11 @@ void pcsim_flow_problem_destroy(pcsim_flow_problem **problem);
 /** How all that a flow is given changes with one parameter of the case, in the units of the view. */
 typedef struct {
   double density;
-  double force[3];        /**< 0 where typed equations have it */
-  double viscosity;       /**< 0 where it varies: its law has the parameters itself */
-  const double *velocity; /**< [num_boundary_faces][3], borrowed until the next derivative */
-  const double *pressure; /**< [num_boundary_faces], likewise */
+  double force[3];          /**< 0 where typed equations have it or it varies */
+  const double *cell_force; /**< [num_cells][3] where it varies, else NULL; borrowed as the next two */
+  double viscosity;         /**< 0 where it varies: its law has the parameters itself */
+  const double *velocity;   /**< [num_boundary_faces][3], borrowed until the next derivative */
+  const double *pressure;   /**< [num_boundary_faces], likewise */
 } pcsim_flow_derivative;
 /** Exactly, by the tangent of the case's expressions; parameters that are made of this one follow it, as do
  *  balanced inflows. Of a steady problem, whose tree must still be there. Collective. Errors: ERR_ARG (no

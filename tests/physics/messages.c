@@ -36,6 +36,40 @@ static const fault faults[] = {
      "case.yaml:1:66:",
      {"`force` has 3 components", "two"},
      0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: 3}\nboundaries:\n  inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"'force' must be a sequence"},
+     0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [z, \"x*p\"]}\nboundaries:\n  inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"`z` depends on z, but the mesh is plane", "p"},
+     2},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [\"sin(t)\", 0]}\nboundaries:\n  "
+     "inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"depends on the time t, but the case is steady"},
+     0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [0, \"1/(x - x)\"]}\nboundaries:\n  "
+     "inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"`force` is not a finite number, in the cell around"},
+     0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [\"-1e120*(x + 3)\", "
+     "0]}\nboundaries:\n  inlet: "
+     "{velocity: [1, 0]}\n" REST,
+     "case.yaml:1:",
+     {"`force` is -", "which is too large, in the cell around", "at most 1e+100"},
+     0},
+    {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [\"1/(t - 0.5)\", 0]}\nboundaries:\n  "
+     "inlet: "
+     "{velocity: [1, 0]}\n" REST "initial: {velocity: [0, 0]}\nsolve: {time: {end: 1}}\n",
+     "case.yaml:1:",
+     {"`force` is not a finite number, in the cell around", "at t = 0.5"},
+     0},
     {"physics: {model: navier-stokes, density: 1, viscosity: 1, force: [1/0, 0]}\nboundaries:\n  inlet: "
      "{velocity: [1, 0]}\n" REST,
      "case.yaml:1:",

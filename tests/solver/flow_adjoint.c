@@ -137,8 +137,10 @@ static const flow_case cases[] = {
      .value = {1.1, 0.05, 0.8, 0.2},
      .more = "",
      .s = {LATTICE_TRIANGLE, 8, 7, 0, 0.1, &unit_box}},
-    {.what = "a driven cavity, the level of the pressure free, given inflows balanced by the last 0.06 %",
-     .text = "physics: {model: navier-stokes, density: density, viscosity: nu, force: [force, 0]}\n"
+    {.what = "a driven cavity, the level of the pressure free, given inflows balanced by the last 0.06 %, "
+             "a force of place",
+     .text = "physics: {model: navier-stokes, density: density, viscosity: nu, force: [\"force*sin(3*y)\", "
+             "\"x*y*force^2\"]}\n"
              "boundaries:\n"
              "  y-max: {wall: no-slip, velocity: [W, 0]}\n"
              "  x-min: {velocity: [\"q*(y - 0.4)\", 0]}\n"
@@ -166,6 +168,19 @@ static const flow_case cases[] = {
      .more = "",
      .varies = true,
      .s = {LATTICE_MIXED_2D, 8, 7, 0, 0.12, &unit_box}},
+    {.what = "a force of place, in space",
+     .text = "physics: {model: navier-stokes, density: R, viscosity: M, force: [F, \"G*x*z\", \"F*y\"]}\n"
+             "boundaries:\n"
+             "  x-min: {velocity: [\"A + y\", \"0.2*x\", 0]}\n"
+             "  x-max: {pressure: \"0.3*y\"}\n"
+             "  \"*\": {wall: no-slip}\n",
+     .wall = "y-min",
+     .opening = "x-max",
+     .num = 5,
+     .name = {"R", "M", "F", "D", "A"},
+     .value = {1.3, 0.2, 0.6, 0.7, 0.5},
+     .more = ", G: \"3*D^2\"",
+     .s = {LATTICE_MIXED_3D, 4, 4, 3, 0.08, &unit_box}},
     {.what = "in space",
      .text = "physics: {model: navier-stokes, density: R, viscosity: M, force: [F, 0, G]}\n"
              "boundaries:\n"
