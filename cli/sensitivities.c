@@ -75,15 +75,14 @@ static void read_key(cli_session *s, const char *key, bool *wanted) {
   const pcsim_node *node = solve_key(s, key);
   const pcsim_adjoint_use use = strcmp(key, "estimate") ? PCSIM_ADJOINT_GRADIENT : PCSIM_ADJOINT_ESTIMATE;
   if (!node) return;
-  const bool joins = s->transport && s->problem,
-             varies = s->problem && pcsim_flow_problem_get(s->problem)->viscosity_law;
-  const char *of = joins ? "equations that join a flow" : "a viscosity that varies";
-  if ((joins || varies) && use == PCSIM_ADJOINT_ESTIMATE) {
-    pcsim_tree_problem(s->tree, node, "`estimate` is not available for %s in this version", of);
-  } else if ((joins || varies) && has_shapes(s)) {
+  const bool joins = s->transport && s->problem;
+  if (joins && use == PCSIM_ADJOINT_ESTIMATE) {
     pcsim_tree_problem(s->tree, node,
-                       "`gradient` by parameters that move the mesh is not available for %s in this version",
-                       of);
+                       "`estimate` is not available for equations that join a flow in this version");
+  } else if (joins && has_shapes(s)) {
+    pcsim_tree_problem(s->tree, node,
+                       "`gradient` by parameters that move the mesh is not available for equations that join "
+                       "a flow in this version");
   } else if (s->time.given) {
     pcsim_tree_problem(s->tree, node, "`%s` is of steady solutions; this case goes through time", key);
   } else if (pcsim_node_get_kind(node) == PCSIM_NODE_SEQUENCE) {

@@ -124,6 +124,9 @@ static pcsim_status fill(flow_adjoint *a) {
     for (int i = 0; i < FLOW_NUM_GROUPS; i++)
       PCSIM_TRY(
           pcsim_alloc((size_t)f->programs->group[i].num * FLOW_WALL_WIDTH(d), sizeof(double), &a->wall[i]));
+    PCSIM_TRY(pcsim_alloc((size_t)f->ni * 4, sizeof(double), &a->place));
+    for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+      PCSIM_TRY(pcsim_alloc((size_t)f->programs->group[i].num * 4, sizeof(double), &a->group_place[i]));
   }
   PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->law, &a->law));
   PCSIM_TRY(pcsim_alloc((size_t)a->num, sizeof *a->law_place, &a->law_place));
@@ -156,11 +159,12 @@ void flow_adjoint_destroy(flow_adjoint **out) {
   flow_adjoint *a = *out;
   if (!a) return;
   pcsim_executor_destroy(&a->product), pcsim_executor_destroy(&a->full);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    pcsim_free(&a->value[i]), pcsim_free(&a->wall[i]), pcsim_free(&a->group_place[i]);
   free_joint(&a->joint);
-  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,    &a->grad,      &a->tau,
-                    &a->face, &a->node,     &a->push, &a->geometry,  &a->volume,
-                    &a->jump, &a->pace,     &a->law,  &a->law_place, &a->law_gradient};
+  void *blocks[] = {&a->seed, &a->seed_tau, &a->q,         &a->grad,        &a->tau,    &a->face,
+                    &a->node, &a->push,     &a->place,     &a->geometry,    &a->volume, &a->jump,
+                    &a->pace, &a->law,      &a->law_place, &a->law_gradient};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
   pcsim_free(out);
 }
@@ -233,6 +237,9 @@ static void clear_given(flow_adjoint *a) {
   if (!a->shape) return;
   memset(a->geometry, 0, (size_t)(f->ni * FLOW_FACE_WIDTH(f->dim)) * sizeof(double));
   memset(a->volume, 0, (size_t)f->nt * sizeof(double));
+  memset(a->place, 0, (size_t)f->ni * 4 * sizeof(double));
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    memset(a->group_place[i], 0, (size_t)f->programs->group[i].num * 4 * sizeof(double));
   for (int i = 0; i < FLOW_NUM_GROUPS; i++)
     memset(a->wall[i], 0, (size_t)(f->programs->group[i].num * FLOW_WALL_WIDTH(f->dim)) * sizeof(double));
 }
@@ -249,10 +256,13 @@ static void add_shape(const flow_adjoint *a, double factor, flow_cotangent *give
   add(factor, f->ni * FLOW_FACE_WIDTH(f->dim), a->geometry, given->face);
   add(factor, f->n, a->volume, given->volume); /* ghosts have no coefficient */
   add(factor, f->n * (f->dim + 1) * f->dim, a->grad, given->grad);
+  if (given->place) add(factor, f->ni * 4, a->place, given->place);
   for (int i = 0; i < FLOW_NUM_GROUPS; i++) {
     const flow_group *g = &f->programs->group[i];
     for (int64_t k = 0; k < g->num; k++)
       add(factor, width, a->wall[i] + k * width, given->wall + g->face[k] * width);
+    for (int64_t k = 0; given->place && k < g->num; k++)
+      add(factor, 4, a->group_place[i] + k * 4, given->place + (f->ni + g->face[k]) * 4);
   }
 }
 

@@ -29,6 +29,7 @@ typedef struct {
   bool shape;
   double *face;        /**< [ni][FLOW_FACE_WIDTH] */
   double *wall;        /**< [nb][FLOW_WALL_WIDTH] */
+  double *place;       /**< [ni + nb][4] coordinates of faces that a viscosity asks for; NULL: none does */
   double *volume;      /**< [n] */
   double *grad;        /**< [n][m*d] to the gradients themselves: what their maps hand on */
   double *look_weight; /**< [looks] of a quantity of cells */
@@ -38,7 +39,7 @@ typedef struct {
 
 typedef struct flow_adjoint flow_adjoint;
 /** `f` and the parameters of the case [num] are borrowed; `shape`: what comes to the geometry is wanted too,
- *  exact where the viscosity is constant and nothing joins. Errors: ERR_MEMORY. Caller destroys. Collective.
+ *  exact where nothing joins. Errors: ERR_MEMORY. Caller destroys. Collective.
  */
 pcsim_status flow_adjoint_create(flow *f, bool shape, const char *const *parameters, int num,
                                  flow_adjoint **adjoint) PCSIM_NODISCARD;

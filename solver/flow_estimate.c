@@ -4,6 +4,7 @@
 
 #include "estimate.h"
 #include "flow_adjoint.h"
+#include "flow_viscosity.h"
 
 #include <string.h>
 
@@ -12,12 +13,21 @@ typedef struct {
   const pcsim_functional *quantity;
 } fine_flow;
 
+/* A viscosity that varies may have no value for what is carried to the fine mesh. */
+static pcsim_status check_viscosity(const flow *f) {
+  char reason[512];
+  if (flow_viscosity_blame(f, reason, sizeof reason))
+    PCSIM_FAIL(PCSIM_ERR_CASE, "no estimate of errors: on the mesh of halved cells %s", reason);
+  return PCSIM_OK;
+}
+
 /* Rhie and Chow's coefficients follow the state: they and the fluxes depend on each other, more weakly each
  * time. */
 static pcsim_status residual(void *context, double *r) {
   enum { ROUNDS = 2 };
   flow *f = ((fine_flow *)context)->f;
   PCSIM_TRY(flow_residual(f, r));
+  PCSIM_TRY(check_viscosity(f));
   for (int i = 0; i < ROUNDS; i++) {
     PCSIM_TRY(flow_update_coefficients(f));
     PCSIM_TRY(flow_residual(f, r));

@@ -51,12 +51,19 @@ static const char *geometry_name(int group) {
   return name[group];
 }
 
+static const char *coordinates_name(int group) {
+  static const char *const name[FLOW_NUM_GROUPS] = {"given.coordinates", "slip.coordinates",
+                                                    "outlet.coordinates", "total.coordinates"};
+  return name[group];
+}
+
 void reverse_want_shape(const flow_adjoint *a, const pcsim_program *p, reverse_wanted *w) {
-  static const char *const names[] = {"faces.geometry", "cells.volume", "looks.weight", "looks.reach",
-                                      "looks.coordinates"};
+  static const char *const names[] = {"faces.geometry", "cells.volume",      "looks.weight",
+                                      "looks.reach",    "looks.coordinates", "faces.coordinates"};
   if (!a->shape) return;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) want_input(p, names[i], w);
-  for (int i = 0; i < FLOW_NUM_GROUPS; i++) want_input(p, geometry_name(i), w);
+  for (int i = 0; i < FLOW_NUM_GROUPS; i++)
+    want_input(p, geometry_name(i), w), want_input(p, coordinates_name(i), w);
 }
 
 /* The cotangents that were asked for go to the arrays of the adjoint; those that were not are 0 there. */
@@ -80,6 +87,11 @@ static pcsim_status bind_cotangents(flow_adjoint *a, const reverse_wanted *w, pc
                  {geometry_name(1), a->wall[1]},
                  {geometry_name(2), a->wall[2]},
                  {geometry_name(3), a->wall[3]},
+                 {"faces.coordinates", a->place},
+                 {coordinates_name(0), a->group_place[0]},
+                 {coordinates_name(1), a->group_place[1]},
+                 {coordinates_name(2), a->group_place[2]},
+                 {coordinates_name(3), a->group_place[3]},
                  {"cells.force", a->push},
                  {"faces.carried", a->joint.carried},
                  {carried_name(0), a->joint.group_carried[0]},

@@ -6,7 +6,7 @@
 #include "flow_adjoint.h"
 
 /** Unknowns, what equations that join hand over, what is given, the geometry */
-enum { REVERSE_WRT_MAX = 3 + 2 + 3 + 5 + 3 * FLOW_NUM_GROUPS };
+enum { REVERSE_WRT_MAX = 3 + 2 + 3 + 6 + 4 * FLOW_NUM_GROUPS };
 
 /** Names that a reverse is taken by. */
 typedef struct {
@@ -17,14 +17,15 @@ typedef struct {
 struct flow_adjoint {
   flow *f;
   bool shape;
-  double *seed, *seed_tau;        /* [nt][m], [nt], 0 in ghosts */
-  double *q, *grad, *tau;         /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
-  double *value[FLOW_NUM_GROUPS]; /* [num][m] */
-  double *face, *node;            /* [nb][m], [num_given][m] */
-  double *push;                   /* [nt][d], NULL where the force is constant and nothing joins */
-  double *geometry, *volume;      /* [ni][FLOW_FACE_WIDTH], [nt] */
-  double *wall[FLOW_NUM_GROUPS];  /* [num][FLOW_WALL_WIDTH] */
-  double *jump, *pace;            /* [ni], [nt] of the state: what the reverse takes in place of making it */
+  double *seed, *seed_tau;                      /* [nt][m], [nt], 0 in ghosts */
+  double *q, *grad, *tau;                       /* [nt][m], [nt][m*d], [nt] what came to the unknowns */
+  double *value[FLOW_NUM_GROUPS];               /* [num][m] */
+  double *face, *node;                          /* [nb][m], [num_given][m] */
+  double *place, *group_place[FLOW_NUM_GROUPS]; /* [ni][4], [num][4]: coordinates that a viscosity asks for */
+  double *push;                  /* [nt][d], NULL where the force is constant and nothing joins */
+  double *geometry, *volume;     /* [ni][FLOW_FACE_WIDTH], [nt] */
+  double *wall[FLOW_NUM_GROUPS]; /* [num][FLOW_WALL_WIDTH] */
+  double *jump, *pace;           /* [ni], [nt] of the state: what the reverse takes in place of making it */
   double nu, force[3], density;
   int num; /* parameters of the case */
   const char *const *parameter;

@@ -17,6 +17,7 @@ pcsim_status flow_cotangent_allocate(const flow *f, int num, int64_t num_looks, 
   PCSIM_TRY(pcsim_alloc((size_t)f->ni * FLOW_FACE_WIDTH(d), sizeof(double), &g->face));
   PCSIM_TRY(pcsim_alloc((size_t)f->nb * FLOW_WALL_WIDTH(d), sizeof(double), &g->wall));
   PCSIM_TRY(pcsim_alloc((size_t)f->n, sizeof(double), &g->volume));
+  if (f->viscous.place) PCSIM_TRY(pcsim_alloc((size_t)(f->ni + f->nb) * 4, sizeof(double), &g->place));
   PCSIM_TRY(pcsim_alloc((size_t)f->n * m * d, sizeof(double), &g->grad));
   PCSIM_TRY(pcsim_alloc(looks, sizeof(double), &g->look_weight));
   PCSIM_TRY(pcsim_alloc(looks * d, sizeof(double), &g->look_reach));
@@ -24,8 +25,8 @@ pcsim_status flow_cotangent_allocate(const flow *f, int num, int64_t num_looks, 
 }
 
 void flow_cotangent_free(flow_cotangent *g) {
-  void *blocks[] = {&g->push,   &g->value, &g->node,        &g->law,        &g->face,      &g->wall,
-                    &g->volume, &g->grad,  &g->look_weight, &g->look_reach, &g->look_place};
+  void *blocks[] = {&g->push, &g->place,  &g->value, &g->node,        &g->law,        &g->face,
+                    &g->wall, &g->volume, &g->grad,  &g->look_weight, &g->look_reach, &g->look_place};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pcsim_free(blocks[i]);
 }
 
@@ -58,6 +59,15 @@ static double through_walls(const flow *f, const flow_cotangent *given, const sh
   return sum;
 }
 
+/* Where a viscosity of place is taken. */
+static double through_viscosity(const flow *f, const flow_cotangent *given,
+                                const pcsim_mesh_tangent *motion) {
+  double sum = 0;
+  for (int64_t k = 0; given->place && k < f->ni + f->nb; k++)
+    sum += shape_dot(f->dim, given->place + 4 * k, motion->face_centre + 3 * k);
+  return sum;
+}
+
 static pcsim_status through_places(const flow *f, const flow_cotangent *given,
                                    const pcsim_mesh_tangent *motion, double *derivative) {
   const size_t size = (size_t)(f->n * (f->dim + 1) * f->dim);
@@ -71,7 +81,7 @@ static pcsim_status through_places(const flow *f, const flow_cotangent *given,
   PCSIM_GOTO(pcsim_alloc(size, sizeof *d_grad, &d_grad), status, done);
   flow_gradient_along(f, &along, d_grad);
   *derivative = shape_dot((int64_t)size, given->grad, d_grad) +
-                shape_dot(f->n, given->volume, motion->cell_volume) +
+                shape_dot(f->n, given->volume, motion->cell_volume) + through_viscosity(f, given, motion) +
                 through_faces(f, given, &places, motion) + through_walls(f, given, &places, motion, &along);
 done:
   shape_places_free(&places);

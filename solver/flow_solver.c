@@ -199,8 +199,6 @@ pcsim_status pcsim_flow_solver_adjoint(pcsim_flow_solver *s, const pcsim_functio
                                        const char *const *parameters, int num_parameters, double tolerance,
                                        pcsim_flow_sensitivity *sensitivity) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "adjoints are of steady flows; this one goes through time");
-  PCSIM_CHECK(!s->f->viscous.varies || sensitivity->num_shapes == 0, PCSIM_ERR_ARG,
-              "derivatives by shapes are of flows whose viscosity is constant; this one varies");
   return flow_sensitivity(s->f, s->linear, s->problem, quantity, parameters, num_parameters, tolerance,
                           sensitivity);
 }
@@ -209,7 +207,5 @@ pcsim_status pcsim_flow_solver_estimate(pcsim_flow_solver *s, const pcsim_functi
                                         const double *adjoint, const pcsim_mesh *fine,
                                         pcsim_flow_problem *problem, pcsim_estimate *estimate) {
   PCSIM_CHECK(s->march, PCSIM_ERR_ARG, "errors are estimated of steady flows; this one goes through time");
-  PCSIM_CHECK(!s->f->viscous.varies, PCSIM_ERR_ARG,
-              "errors are estimated of flows whose viscosity is constant; this one varies");
   return flow_estimate(s->f, &s->options, fine, problem, quantity, adjoint, estimate);
 }

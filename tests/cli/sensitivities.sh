@@ -75,6 +75,12 @@ grep -q indicator.wall.force.x "$work/flow/fields.hdf" || fault "flow: no indica
 for q in estimate corrected geometry; do
   grep -q "\"$q.wall.force.x\": \"N/m\"" "$work/flow/summary.json" || fault "flow: no unit of $q.wall.force.x"
 done
+# The same with a viscosity of place and a force of place.
+run "$pcsim" run "$here/tiny.yaml" --set 'physics.viscosity="0.1*(1 + x*shear)"' --set 'physics.force=["0.2*y", "-x"]' \
+  --set solve.gradient=wall.force.x --set solve.estimate=wall.force.x -o "$work/varies"
+expect_rc 0 "a viscosity that varies"
+awk -v e="$(number "$work/varies/summary.json" estimate.wall.force.x)" 'BEGIN { exit !(e < -1e-4 || e > 1e-4) }' ||
+  fault "a viscosity that varies: no estimate"
 for side in 1.0001 0.9999; do
   run "$pcsim" run "$here/tiny.yaml" --set solve.tolerance=1e-13 --set "parameters.U=$side" --set output.pictures=false -o "$work/U-$side"
 done

@@ -50,7 +50,7 @@ mesh:
   size: 0.09
   near: {cylinder: {size: 0.02}}
   move: {"cyl*": ["grow*(x - 0.2)", "dy + grow*(y - 0.2)"]}
-physics: {model: navier-stokes, density: 1, viscosity: 1e-2}
+physics: {model: navier-stokes, density: 1, viscosity: "1e-2*(1 + x^2)*(1 + 0.01*shear)"}
 boundaries:
   inlet: {velocity: ["1.2*y*(0.41 - y)/0.41^2", 0]}
   outlet: {pressure: 0}

@@ -103,7 +103,6 @@ typedef struct {
   const char *name[PARAMETERS_MAX];
   double value[PARAMETERS_MAX];
   const char *more; /* parameters that follow from these */
-  bool varies;      /* the viscosity: derivatives by shapes are refused */
   sample s;
 } flow_case;
 
@@ -166,7 +165,6 @@ static const flow_case cases[] = {
      .name = {"R", "K", "N", "M", "A", "P", "W", "T"},
      .value = {1.3, 0.2, 0.6, 0.1, 1, 0.3, 0.3, 0.5},
      .more = "",
-     .varies = true,
      .s = {LATTICE_MIXED_2D, 8, 7, 0, 0.12, &unit_box}},
     {.what = "a force of place, in space",
      .text = "physics: {model: navier-stokes, density: R, viscosity: M, force: [F, \"G*x*z\", \"F*y\"]}\n"
@@ -299,7 +297,7 @@ static double scale_of(const flow_case *c, int i) { return i < c->num ? c->value
 
 /* [QUANTITIES][PARAMETERS_MAX] (J(p + h) - J(p - h))/2h */
 static void differences(const flow_case *c, double (*out)[PARAMETERS_MAX]) {
-  for (int i = 0; i < c->num + !c->varies; i++) {
+  for (int i = 0; i < c->num + 1; i++) {
     double value[PARAMETERS_MAX], at[2][QUANTITIES];
     const double h = 1e-4 * scale_of(c, i);
     for (int side = 0; side < 2; side++) {
@@ -318,17 +316,11 @@ static void check_quantity(const flow_case *c, const flow_run *r, const pcsim_me
   double derivative[PARAMETERS_MAX];
   pcsim_flow_sensitivity s = {
       .derivative = derivative, .num_shapes = 1, .shape = motion, .by_shape = &derivative[c->num]};
-  if (c->varies) {
-    assert_int_equal(pcsim_flow_solver_adjoint(r->solver, quantity, c->name, c->num, 1e-11, &s),
-                     PCSIM_ERR_ARG);
-    pcsim_error_clear();
-    s.num_shapes = 0;
-  }
   assert_ok(pcsim_flow_solver_adjoint(r->solver, quantity, c->name, c->num, 1e-11, &s));
   assert_true(s.converged);
   assert_close(s.value, value, 1e-11 * fmax(1, fabs(value)));
-  assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value, !c->varies}, derivative,
-                     expected, 1e-4);
+  assert_derivatives(c->what, k, &(test_parameters){c->num, c->name, c->value, true}, derivative, expected,
+                     1e-4);
 }
 
 static void derivatives(void **state) {
