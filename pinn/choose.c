@@ -13,7 +13,7 @@ enum {
   FINALISTS = 3,
   NUM_SLABS = 4,
   SLAB_STEPS = 480, /**< of trials of slabs */
-  TRIAL_WIDTH = 20, /**< a small network tells scales apart as well */
+  TRIAL_WIDTH = 25, /**< a small network tells scales apart as well */
   TRIAL_POINTS = 1024,
   BODIES_MAX = 3, /**< of which each has as many points more as the space without them */
   TRIAL_LOOKS = 3,

@@ -145,7 +145,7 @@ pcsim_status domain_measure(domain *d, pcsim_tree *tree, const pcsim_node *at) {
     return PCSIM_OK;
   }
   PCSIM_TRY(pcsim_alloc((size_t)d->num_faces, sizeof *sign, &sign));
-  int tries = points / d->num_faces;
+  int tries = d->num_faces ? points / d->num_faces : 0;
   tries = tries < FACE_TRIES_MIN ? FACE_TRIES_MIN : tries > FACE_TRIES_MAX ? FACE_TRIES_MAX : tries;
   for (int k = 0; k < d->num_faces; k++) try_face(d, &d->faces[k], d->num_solids == 1 ? 1 : tries, &sign[k]);
   d->view.volume = whole_volume(d, sign, &whole) ? whole : d->volume_part * box;

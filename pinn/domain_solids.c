@@ -239,10 +239,6 @@ static bool read_solid(reader *r, const pcsim_node *node, bool first, bool bound
                      : ball ? read_ball(r, ball, first, s)
                             : read_surface(r, file, first, s);
   if (!right) return false;
-  if (r->num_space == 0) {
-    pcsim_tree_problem(r->tree, one, "the domain has no coordinate of space");
-    return false;
-  }
   if (first && !name_sides(r, one, s)) return false;
   reader_extend(r, s);
   return (!bounded || check_bounded(r, one, s)) && reader_add_solid(r, one, s, result);

@@ -27,6 +27,15 @@ static pcsim_status run_steps(pcsim_training *trial, int64_t steps) {
   return PCSIM_OK;
 }
 
+/* What is built in alone may be better than with the numbers that a network starts from. */
+static pcsim_status without_network(pcsim_training *trial, double *held_out) {
+  double zero;
+  memset(trial->best, 0, (size_t)trial->num_parameters * sizeof *trial->best);
+  PCSIM_TRY(train_held_out(trial, trial->best, &zero));
+  if (zero < *held_out) *held_out = zero;
+  return PCSIM_OK;
+}
+
 static pcsim_status try_choice(void *context, const choice *c, int64_t steps, double *held_out) {
   judge *j = context;
   pcsim_training trial = {.from = j->t->from, .choice = *c, .part = j->t->part};
@@ -38,6 +47,7 @@ static pcsim_status try_choice(void *context, const choice *c, int64_t steps, do
     status = run_steps(&trial, steps);
     set_judgement(j, &trial);
     if (status == PCSIM_OK) status = train_held_out(&trial, trial.theta, held_out);
+    if (status == PCSIM_OK && steps == 0) status = without_network(&trial, held_out);
     *held_out = sqrt(2 * *held_out);
   }
   train_release(&trial);

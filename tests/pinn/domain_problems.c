@@ -12,7 +12,6 @@ static const struct {
     {"domain: {}\n", "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found none"},
     {"domain: {box: {}}\n",
      "case.yaml:1:10: the box has no coordinates; expected such as {x: [0, 1], y: [0, 1]}"},
-    {"domain: {box: {t: [0, 1]}}\n", "case.yaml:1:10: the domain has no coordinate of space"},
     {"domain: {box: {x: [0, 1]}, ball: {centre: [0], radius: 1}}\n",
      "case.yaml:1:1: expected one of `box`, `ball` and `surface`, found several"},
     {"domain: {bxo: {x: [0, 1]}}\n",

@@ -269,8 +269,33 @@ static void corner_pressure(void **state) {
   pcsim_tree_destroy(&tree);
 }
 
+/* Time alone: an oscillator with damping, from its start. */
+static void time_alone(void **state) {
+  (void)state;
+  static const char *const oscillator =
+      "domain: {box: {t: [0, 4]}}\nphysics: {unknowns: [u], equations: [\"u_tt + 0.2*u_t + 4*u\"]}\n"
+      "initial: {u: 1, u_t: -0.1}\nnetwork: {layers: [12, 12], activation: sin, scale: 2}\n"
+      "train: {budget: 200 steps, points: 100}\n";
+  pcsim_training_result result;
+  pcsim_tree *tree = NULL;
+  pcsim_training *t = NULL;
+  assert_ok(pcsim_tree_parse(oscillator, strlen(oscillator), "case", &tree));
+  assert_ok(pcsim_training_read(tree, &t));
+  assert_ok(pcsim_tree_status(tree));
+  assert_ok(pcsim_training_run(t, -1, NULL, NULL, &result));
+  for (int i = 0; i <= 8; i++) {
+    const double time = 0.5 * i;
+    double u;
+    assert_ok(pcsim_training_evaluate(t, 1, &time, &u, NULL));
+    assert_close(u, exp(-0.1 * time) * cos(sqrt(3.99) * time), i ? 1e-4 : 1e-14);
+  }
+  pcsim_training_destroy(&t);
+  pcsim_tree_destroy(&tree);
+}
+
 static int run(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(best),
+                                     cmocka_unit_test(time_alone),
                                      cmocka_unit_test(balance),
                                      cmocka_unit_test(stream),
                                      cmocka_unit_test(stream_chosen),
