@@ -237,7 +237,9 @@ static void take_before(const network_options *before, network_options *n, bool 
 }
 
 pcsim_status choose(const choose_problem *p, choice *c, char *why, size_t size) {
-  enum { DENSE_MAX = 4000 }; /* numbers for which a dense matrix is worth its memory and time */
+  enum {
+    DENSE_MAX = 8000
+  }; /* numbers for which a dense matrix is worth its memory and time: half a gigabyte */
   network_options *n = &c->network;
   chooser x = {p, c, !n->activation, !n->num_layers, INFINITY};
   const bool open_scales = scales_open(n), open_slabs = c->slabs <= 0;

@@ -26,11 +26,11 @@ DERIVATIVES = {
 
 # What was seen to be fastest, for --quick.
 QUICK = {
-    ("torch", "poisson"): [("autograd", "eager", FIRST, ""), ("autograd", "trace", FIRST, "")],
+    ("torch", "poisson"): [("autograd", "eager", FIRST, ""), ("autograd", "trace", FIRST, ""), ("autograd", "trace", 0, "")],
     ("torch", "burgers"): [("autograd", "eager", FIRST, ""), ("autograd", "trace", FIRST, "")],
     ("torch", "biharmonic"): [("autograd", "eager", FIRST, ""), ("autograd", "trace", FIRST, "")],
     ("torch", "sixth"): [("autograd", "eager", FIRST, "")],
-    ("jax", "poisson"): [("jvp", "jit", FIRST, ""), ("jet", "jit", FIRST, ""), ("folx", "jit", 128, "")],
+    ("jax", "poisson"): [("jvp", "jit", FIRST, ""), ("jet", "jit", FIRST, ""), ("folx", "jit", 64, ""), ("folx", "jit", 128, "")],
     ("jax", "burgers"): [("jvp", "jit", FIRST, ""), ("jet", "jit", FIRST, "")],
     ("jax", "biharmonic"): [("jvp", "jit", 128, ""), ("jet", "jit", FIRST, ""), ("folx", "jit", FIRST, "")],
     ("jax", "sixth"): [("jet", "jit", FIRST, "")],
